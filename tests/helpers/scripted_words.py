@@ -82,6 +82,7 @@ class Scripted:
     ghosts: bool = False
     total: float = 0.0
     name: str = "scripted"
+    version: str = "1"
     passes: int = 0
     _place: float = field(default=0.0, repr=False)
 

@@ -8,7 +8,7 @@ centres of windows.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,7 @@ import torch
 
 from voicenym.diarization.clusterings import CLUSTERINGS, Posteriors
 from voicenym.diarization.overlaps import PRECISION, second_speakers
-from voicenym.diarization.recording_signal import mono
+from voicenym.diarization.recording_signal import RATE, mono
 from voicenym.diarization.speaker_turns import Diarization, Turn
 from voicenym.diarization.speech_regions import SPEECH, RegionRule, speech_regions
 from voicenym.diarization.window_vectors import HOP, WINDOW, window_vectors, windows_of
@@ -36,6 +36,9 @@ SLOPE = 14.91
 """Of the log-likelihood ratio over the cosine, for confidences (calibration of ``ecapa-small``)."""
 LEAST_TURN = 0.25
 """Seconds; a shorter turn between two turns of another speaker is that speaker's."""
+
+STAGES = ("finding speech", "comparing and grouping voices")
+"""Of the two passes over a recording."""
 
 Source = Callable[[], Iterable[torch.Tensor]]
 """Opens a signal from its beginning: blocks ``[time]`` at 16 kHz."""
@@ -121,6 +124,8 @@ def diarize_file(
     *,
     overlaps: bool = True,
     lenient: bool = False,
+    stage: Callable[[str], None] = lambda text: None,
+    progress: Callable[[float], None] = lambda seconds: None,
 ) -> tuple[Diarization, float]:
     """Turns of the speakers of a recording in a file, and its length in seconds.
 
@@ -133,6 +138,8 @@ def diarize_file(
             the encoder is not the bundled one, for which there is no PLDA.
         overlaps: whether a second speaker is marked where several people speak.
         lenient: accept an Ogg without an end mark.
+        stage: called with the name of each stage.
+        progress: called with the seconds that a stage has read.
 
     Raises:
         DiarizationError: as :func:`diarize`, or a clustering that does not exist or does not fit.
@@ -149,8 +156,18 @@ def diarize_file(
             "spectral, or leave out --encoder"
         )
     network = encoder_of(encoder or BUNDLED).eval()
+    stages = iter(STAGES)
+
+    def source() -> Iterator[torch.Tensor]:
+        stage(next(stages))
+        done = 0
+        for block in mono(path, lenient=lenient):
+            done += len(block)
+            progress(done / RATE)
+            yield block
+
     try:
-        return diarize(lambda: mono(path, lenient=lenient), network, speakers, clustering, overlaps)
+        return diarize(source, network, speakers, clustering, overlaps)
     except DiarizationError as error:
         raise DiarizationError(f"{os.fspath(path)}: {error}") from None
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -70,12 +71,18 @@ class RedactionSettings:
             synthesiser=self.synthesiser or synthesiser,
         )
 
-    def redactor(self, threads: int = 0, stage: Callable[[str], None] = lambda _: None) -> Redactor:
+    def redactor(
+        self,
+        threads: int = 0,
+        stage: Callable[[str], None] = lambda _: None,
+        progress: Callable[[float], None] | None = None,
+    ) -> Redactor:
         """A redactor with these settings, whose recogniser and models are loaded.
 
         Args:
             threads: of the recogniser; 0 for all processors.
             stage: called with the name of each stage.
+            progress: called with the seconds that a stage has heard.
 
         Raises:
             DependencyError: faster-whisper or presidio-analyzer is not installed.
@@ -87,7 +94,7 @@ class RedactionSettings:
         return Redactor(
             recogniser, self.finder(), way=self.way, on_miss=self.on_miss, least=self.least,
             language=self.language, unheard=self.unheard == "silence", stage=stage,
-            voice=self.voice(), plain=self.plain,
+            progress=progress, voice=self.voice(), plain=self.plain,
         )  # fmt: skip
 
     def voice(self) -> ReplacementVoice | None:
@@ -109,15 +116,21 @@ class RedactionSettings:
         from voicenym.systems.asr_tts import AsrTts
 
         found = AsrTts(synthesiser=self.synthesiser, language=language)
-        try:
+        with self._named():
             found.opened_synthesiser().check()
+        return found
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Names this option where no synthesiser is here."""
+        try:
+            yield
         except WeightsError:
             raise WeightsError(
                 f"--by word: no synthesiser {self.synthesiser or 'is'} here; fetch one once "
                 "(voicenym models pull kokoro-82m), or give a file or folder (--synthesiser "
                 "./NAME.onnx)"
             ) from None
-        return found
 
     def finder(self) -> WordFinder:
         """What finds the words, without a recogniser."""
@@ -158,7 +171,8 @@ class RedactionSettings:
         if self.way == WORD:
             from voicenym.systems.asr_tts import synthesiser_version
 
-            stamp["synthesiser"] = synthesiser_version(self.synthesiser)
+            with self._named():
+                stamp["synthesiser"] = synthesiser_version(self.synthesiser)
         if self.entries:
             stamp["list"] = key.tag("redaction list", "\n".join(sorted(self.entries)))[:16]
         return stamp

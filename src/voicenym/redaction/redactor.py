@@ -52,6 +52,7 @@ class Redactor:
         language: of the recordings; None for that of the recogniser.
         unheard: whether speech of which no word was recognised is removed.
         stage: called with the name of each stage.
+        progress: called with the seconds that a stage has heard.
         voice: that speaks words instead of removed ones; with the way ``word``.
         plain: what stands where no word can, ``beep`` or ``silence``.
     """
@@ -67,10 +68,12 @@ class Redactor:
         language: str | None = None,
         unheard: bool = False,
         stage: Stage = lambda text: None,
+        progress: Callable[[float], None] | None = None,
         voice: ReplacementVoice | None = None,
         plain: str = BEEP,
     ) -> None:
         self._recogniser, self._finder, self._voice = recogniser, finder, voice
+        self._progress = progress
         self.plain = plain if way == WORD else way
         self.way, self._on_miss, self._least = way, on_miss, least
         self._language, self._unheard, self._stage = language, unheard, stage
@@ -273,7 +276,10 @@ class Redactor:
             return self._heard(removed(reader, intervals, frames, self.plain, words))
 
     def _heard(self, blocks: Blocks, hints: Sequence[str] = ()) -> Transcript:
-        return listen(blocks, self._recogniser, language=self._language, hints=hints, eager=True)
+        return listen(
+            blocks, self._recogniser, language=self._language, hints=hints, eager=True,
+            progress=self._progress,
+        )  # fmt: skip
 
     def _decided(self, found: Found, transcript: Transcript, redact: bool) -> Decision:
         placed = place(found, transcript)

@@ -150,6 +150,10 @@ def _start(word: SpokenWord) -> float:
     return word.start
 
 
+def _middle(one: Removed) -> float:
+    return (one.start + one.end) / 2.0
+
+
 class ReplacementPlanner:
     """Plans the replacements of a recording.
 
@@ -184,6 +188,7 @@ class ReplacementPlanner:
             misheard: where a removed word was heard in a replacement: nothing is said there.
         """
         holes = union(intervals)
+        by_middle = sorted(removed, key=_middle)
         overall = self._levels.overall(holes)
         said: list[SpokenWord] = []
         missed: list[Interval] = []
@@ -192,8 +197,8 @@ class ReplacementPlanner:
             after = holes[number + 1][0] if number + 1 < len(holes) else self._seconds
             placed = None
             if not any(a < hole[1] and hole[0] < b for a, b in misheard):
-                own = [r for r in removed if hole[0] <= (r.start + r.end) / 2.0 < hole[1]]
-                placed = self._placed(own, hole, before, after)
+                first, last = (bisect.bisect_left(by_middle, time, key=_middle) for time in hole)
+                placed = self._placed(by_middle[first:last], hole, before, after)
             level = self._levels.around(*hole, holes[max(0, number - BESIDE) : number + BESIDE + 1])
             level = level if any(level) else overall
             if placed is None or not any(level):

@@ -20,6 +20,7 @@ from voicenym.dsp.resampling import RateChanger
 from voicenym.nets.activity.silero import SpeechProbabilities
 from voicenym.recognition.interface import RATE
 from voicenym.recognition.split_points import split_point
+from voicenym.transcription.heard_stretches import HeardStretch, HeardStretches
 from voicenym.transcription.timed_words import Transcript, Word
 from voicenym.transcription.word_recogniser import WordRecogniser
 
@@ -56,6 +57,7 @@ def listen(
     hints: Sequence[str] = (),
     eager: bool = False,
     progress: Progress | None = None,
+    kept: HeardStretches | None = None,
 ) -> Transcript:
     """Words of a recording.
 
@@ -67,30 +69,54 @@ def listen(
         hints: words and phrases that may occur, for their spelling.
         eager: also hear sounds that are hardly speech, so that fewer words are missed.
         progress: called with the seconds done after each stretch.
+        kept: stretches that an earlier run heard, and that get those of this one.
     """
     found: list[Word] = []
     unheard: list[tuple[float, float]] = []
     done = 0
     rule = ANY_SPEECH if eager else SPEECH
-    for stretch in _stretches(source, mix):
-        start, seconds = done / RATE, stretch.shape[1] / RATE
-        for channel in _different(stretch):
-            speech = _speech(stretch[channel], rule)
-            words: list[Word] = []
-            if len(speech):
-                heard = recogniser.hear(stretch[channel], language, hints)
-                if heard.words:
-                    language = heard.language
-                words = [_within(word, seconds) for word in heard.words]
-                sure = speech if rule is SPEECH else _speech(stretch[channel], SPEECH)
-                unheard += [(start + a, start + b) for a, b in _silent_about(sure, words)]
-            found += [_later(word, start, channel) for word in words]
-        done += stretch.shape[1]
+    for number, stretch in enumerate(_stretches(source, mix)):
+        samples = stretch.shape[1]
+        heard = None if kept is None else kept.get(number, samples)
+        if heard is None:
+            heard = _heard(stretch, done / RATE, recogniser, language, hints, rule)
+            if kept is not None:
+                kept.add(heard)
+        language = heard.language
+        found += heard.words
+        unheard += heard.unheard
+        done += samples
         if progress is not None:
             progress(done / RATE)
     found.sort(key=lambda word: word.channel)  # stable: in order of time within a channel
     return Transcript(tuple(found), done / RATE, language if found and language else "",
                       tuple(sorted(set(unheard))))  # fmt: skip
+
+
+def _heard(
+    stretch: npt.NDArray[np.float32],
+    start: float,
+    recogniser: WordRecogniser,
+    language: str | None,
+    hints: Sequence[str],
+    rule: RegionRule,
+) -> HeardStretch:
+    """What is heard in a stretch that begins at a time in seconds."""
+    seconds = stretch.shape[1] / RATE
+    found: list[Word] = []
+    unheard: list[tuple[float, float]] = []
+    for channel in _different(stretch):
+        speech = _speech(stretch[channel], rule)
+        words: list[Word] = []
+        if len(speech):
+            heard = recogniser.hear(stretch[channel], language, hints)
+            if heard.words:
+                language = heard.language
+            words = [_within(word, seconds) for word in heard.words]
+            sure = speech if rule is SPEECH else _speech(stretch[channel], SPEECH)
+            unheard += [(start + a, start + b) for a, b in _silent_about(sure, words)]
+        found += [_later(word, start, channel) for word in words]
+    return HeardStretch(stretch.shape[1], language, tuple(found), tuple(unheard))
 
 
 def _stretches(source: Blocks, mix: bool) -> Iterator[npt.NDArray[np.float32]]:

@@ -7,16 +7,21 @@ from typing import Any
 
 import typer
 
+EACH = 600.0
+"""Seconds of a recording after which a line tells how far a step is, where there is no terminal."""
+
 
 class Progress:
     """Progress of a long command: a spinner on a terminal, lines elsewhere.
 
-    The spinner's line shows the current step, its time, and the number of finished recordings.
+    The spinner's line shows the current step, its time, and the number of finished recordings, or
+    how far the step is in its recording.
     """
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._done = 0
+        self._told = 0.0
         self._bar: Any = None
         self._task: Any = None
 
@@ -42,13 +47,31 @@ class Progress:
             self._bar.stop()
 
     def __call__(self, text: str) -> None:
+        self._told = 0.0
         if self._bar is not None:
-            self._bar.reset(self._task, description=text, total=None)  # the time starts anew
+            # the time starts anew
+            self._bar.reset(self._task, description=text, total=None, done=self._counted())
         elif not self._quiet:
             typer.echo(text, err=True)
+
+    def reached(self, seconds: float) -> None:
+        """Shows how far the current step is.
+
+        Args:
+            seconds: of the recording that are done.
+        """
+        text = f"{int(seconds) // 3600}:{int(seconds) // 60 % 60:02}:{int(seconds) % 60:02} done"
+        if self._bar is not None:
+            self._bar.update(self._task, done=text)
+        elif not self._quiet and seconds >= self._told + EACH:
+            self._told = seconds
+            typer.echo(f"  {text}", err=True)
 
     def done(self, count: int) -> None:
         """Counts embedded recordings."""
         self._done += count
         if self._bar is not None:
-            self._bar.update(self._task, done=f"{self._done} recordings so far")
+            self._bar.update(self._task, done=self._counted())
+
+    def _counted(self) -> str:
+        return f"{self._done} recordings so far" if self._done else ""

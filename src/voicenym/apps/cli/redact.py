@@ -111,7 +111,7 @@ def redact(
         lines = findings_file.of_recording(read, digest, str(recording), str(apply))
     with Progress(quiet) as stage:
         stage("loading the recogniser")
-        redactor = settings.redactor(stage=stage)
+        redactor = settings.redactor(stage=stage, progress=stage.reached)
         heard = redactor.hear(recording, str(recording), lenient=lenient)
         if apply is not None:
             decisions = redactor.of_lines(lines, heard, str(apply))

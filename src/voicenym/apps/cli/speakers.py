@@ -93,10 +93,10 @@ def speakers(
 
         torch.set_num_threads(1)  # the same turns on any machine
         with Progress(quiet) as stage:
-            stage("finding speech and speakers")
             found, seconds = diarize_file(
-                recording, encoder, count, clustering, overlaps=overlaps, lenient=lenient
-            )
+                recording, encoder, count, clustering, overlaps=overlaps, lenient=lenient,
+                stage=stage, progress=stage.reached,
+            )  # fmt: skip
         spoken = sum(turn.end - turn.start for turn in found.turns)
         if count is None and spoken < ENOUGH_SECONDS:
             say.warn(

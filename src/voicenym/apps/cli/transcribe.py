@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,6 +12,10 @@ from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.word_options import LANGUAGE, RECOGNISER
 from voicenym.errors import AudioError, VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.transcription.faster_whisper_words import FasterWhisperWords
+    from voicenym.transcription.heard_stretches import HeardStretches
 
 app = new_app()
 
@@ -69,8 +74,17 @@ def transcribe(
             recogniser or "", language=language, device=device, threads=threads
         )
         stage("transcribing")
-        found = listen(reader, whisper, mix=channels == "mix")
+        kept = None if output is None else _kept(recording, output, whisper, language, channels)
+        try:
+            found = listen(
+                reader, whisper, mix=channels == "mix", progress=stage.reached, kept=kept
+            )
+        finally:
+            if kept is not None:
+                kept.close()
     if not found.words and not found.unheard and not lenient:
+        if kept is not None:
+            kept.remove()
         raise AudioError(
             f"{recording}: no speech was found in it; check that the right track was recorded, or "
             "add --lenient to write an empty transcript"
@@ -79,6 +93,8 @@ def transcribe(
         typer.echo(written(found), nl=False)
     else:
         write_text(output, written(found), overwrite)
+        if kept is not None:
+            kept.remove()
         say(f"wrote {output}")
     missing = sum(not word.placed for word in found.words)
     if missing:
@@ -86,3 +102,21 @@ def transcribe(
     if found.unheard:
         seconds = sum(end - start for start, end in found.unheard)
         say.warn(f"{recording}: no word was recognised in {seconds:.1f} s of speech")
+
+
+def _kept(
+    recording: Path, output: Path, whisper: FasterWhisperWords, language: str | None, channels: str
+) -> HeardStretches:
+    """What an interrupted run has heard, in a private file beside the output."""
+    from voicenym.corpus.single_file import sha256_of
+    from voicenym.transcription.heard_stretches import HeardStretches
+
+    if not output.parent.is_dir():
+        raise AudioError(f"{output}: its folder does not exist; create the folder first")
+    stamp = {
+        "recording": sha256_of(recording),
+        "recogniser": [whisper.name, whisper.version],
+        "language": language,
+        "channels": channels,
+    }
+    return HeardStretches(output.with_name(f".voicenym-{output.name}.heard"), stamp)

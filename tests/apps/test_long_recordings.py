@@ -1,0 +1,238 @@
+"""Long recordings: memory does not grow, Ctrl-C leaves nothing half done, hearing goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tracemalloc
+from pathlib import Path
+
+import numpy as np
+import pytest
+import soundfile
+from scripted_words import Scripted, recording, spoken
+
+from voicenym.transcription import faster_whisper_words, word_listening
+from voicenym.transcription.timed_words import Word
+from voicenym.transcription.word_recogniser import Heard
+
+RATE = 16_000
+
+
+class Counting:
+    """Hears one word in each stretch; Ctrl-C comes in one of them."""
+
+    name, version = "counting", "1"
+
+    def __init__(self, interrupted_at: int = -1) -> None:
+        self.calls, self.at, self.longest = 0, interrupted_at, 0
+
+    def hear(self, samples, language=None, hints=()):
+        if self.calls == self.at:
+            raise KeyboardInterrupt
+        self.calls += 1
+        self.longest = max(self.longest, len(samples))
+        level = float(np.abs(samples).max())
+        return Heard((Word(f"level{level:.3f}.", 0.5, 1.0, 0.9, (0.0, 2.0), True),), "en")
+
+
+@pytest.fixture
+def counting(monkeypatch):
+    """``counting(at)``: the recogniser of the next commands, which is interrupted then."""
+
+    def make(at: int = -1) -> Counting:
+        one = Counting(at)
+        monkeypatch.setattr(faster_whisper_words, "FasterWhisperWords", lambda *a, **k: one)
+        return one
+
+    monkeypatch.setattr(faster_whisper_words, "folder_of", lambda model: Path(model))
+    monkeypatch.setattr(faster_whisper_words, "at_hand", lambda: "counting")
+    monkeypatch.setattr(
+        word_listening, "_speech", lambda samples, rule: np.array([[0.0, len(samples) / RATE]])
+    )
+    monkeypatch.setattr(word_listening, "LEAST_UNHEARD", 1e9)
+    return make
+
+
+@pytest.fixture
+def minutes(tmp_path):
+    """``minutes(count)``: ``long.wav``, bursts of noise of rising level every ten seconds."""
+
+    def make(count: float, name: str = "long.wav") -> Path:
+        path = tmp_path / name
+        rng = np.random.default_rng(0)
+        with soundfile.SoundFile(path, "w", RATE, 1, "PCM_16") as file:
+            for number in range(round(6 * count)):
+                block = np.zeros(10 * RATE)
+                block[: 9 * RATE] = (0.1 + 0.001 * number) * rng.uniform(-1, 1, 9 * RATE)
+                file.write(block)
+        return path
+
+    return make
+
+
+def test_a_transcription_goes_on_where_it_was_interrupted(command, counting, minutes, tmp_path):
+    minutes(3)
+    whole = counting()
+    assert command("transcribe", "long.wav", "-o", "whole.json").returncode == 0
+    counting(4)
+    done = command("transcribe", "long.wav", "-o", "out.json")
+    assert done.returncode == 130
+    kept = tmp_path / ".voicenym-out.json.heard"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert not (tmp_path / "out.json").exists()
+    with kept.open("a") as file:
+        file.write('{"samples": 4')  # as after kill -9
+    rest = counting()
+    assert command("transcribe", "long.wav", "-o", "out.json").returncode == 0
+    assert rest.calls == whole.calls - 4
+    assert json.loads((tmp_path / "out.json").read_text()) == json.loads(
+        (tmp_path / "whole.json").read_text()
+    )
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("change", ["recording", "channels", "file"])
+def test_what_was_heard_of_something_else_is_not_used(command, counting, minutes, tmp_path, change):
+    minutes(2)
+    counting(2)
+    assert command("transcribe", "long.wav", "-o", "out.json").returncode == 130
+    options = []
+    if change == "recording":
+        minutes(2.5)
+    elif change == "channels":
+        options = ["--channels", "each"]
+    else:
+        kept = tmp_path / ".voicenym-out.json.heard"
+        kept.write_text(kept.read_text().replace('"heard": 1', '"heard": 0'))
+    whole = counting()
+    assert command("transcribe", "long.wav", "-o", "out.json", *options).returncode == 0
+    alone = counting()
+    assert command("transcribe", "long.wav", "-o", "alone.json", *options).returncode == 0
+    assert whole.calls == alone.calls
+
+
+def test_interrupted_redactions_leave_nothing(command, counting, minutes, tmp_path):
+    minutes(1)
+    (tmp_path / "list.txt").write_text("level0\n")
+    before = sorted(os.listdir(tmp_path))
+    given = ("--list", "list.txt", "-o", "out.wav")
+    for at in (1, 5):  # while the recording is heard, and while its result is
+        counting(at)
+        done = command("redact", "long.wav", *given, "--transcript", "out.txt")
+        assert done.returncode == 130, done.stderr
+        assert sorted(os.listdir(tmp_path)) == before
+        counting(at)
+        done = command("anonymize", "long.wav", *given, "-s", "mcadams")
+        assert done.returncode == 130, done.stderr
+        assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_interrupted_searches_for_speakers_leave_nothing(
+    command, counting, minutes, tmp_path, monkeypatch
+):
+    from voicenym.diarization import diarizer
+    from voicenym.systems.mcadams import McAdams
+
+    def interrupted(*arguments, **others):
+        raise KeyboardInterrupt
+
+    minutes(0.5)
+    (tmp_path / "long.rttm").write_text(
+        "SPEAKER long 1 1.0 9.0 <NA> <NA> anna <NA> <NA>\n"
+        "SPEAKER long 1 12.0 6.0 <NA> <NA> ben <NA> <NA>\n"
+    )
+    before = sorted(os.listdir(tmp_path))
+    monkeypatch.setattr(diarizer, "window_vectors", interrupted)
+    monkeypatch.setattr(
+        diarizer, "speech_regions", lambda *arguments: np.array([[0.0, 5.0], [6.0, 9.0]])
+    )
+    done = command("speakers", "long.wav", "-o", "new.rttm")
+    assert done.returncode == 130, done.stderr
+    assert sorted(os.listdir(tmp_path)) == before
+    monkeypatch.setattr(McAdams, "core", interrupted)
+    done = command("anonymize", "long.wav", "--rttm", "long.rttm", "-s", "mcadams", "-o", "o.wav")
+    assert done.returncode == 130, done.stderr
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_an_hour_takes_no_more_memory_than_ten_minutes(counting, minutes):
+    """Most bytes that are held at once by words, levels and removal: by count of allocations."""
+    from voicenym.audio import open_reader
+    from voicenym.redaction.sound_removal import BEEP, removed
+    from voicenym.redaction.surrounding_levels import SurroundingLevels
+    from voicenym.transcription.word_listening import BLOCK_SECONDS, WINDOW_SECONDS, listen
+
+    def peak(count: int) -> tuple[int, int]:
+        path, recogniser = minutes(count), counting()
+        intervals = [(t, t + 2.0) for t in range(5, 60 * count, 30)]
+        tracemalloc.start()
+        with open_reader(path) as reader:
+            found = listen(reader, recogniser)
+        with open_reader(path) as reader:
+            SurroundingLevels(reader)
+        with open_reader(path) as reader:
+            edited = removed(reader, intervals, round(found.seconds * RATE), BEEP)
+            for block in edited.blocks(RATE * 40):
+                assert block.shape[1] <= RATE * 40
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert recogniser.longest <= WINDOW_SECONDS * RATE
+        assert found.seconds == pytest.approx(60.0 * count)
+        return most, len(found.words)
+
+    short, words = peak(10)
+    long, more = peak(60)
+    assert more > 5 * words
+    # an hour of samples has 230 MB; words, levels and times of holes may take some
+    assert long < short + 4_000_000
+    assert short < 8 * 4 * RATE * (WINDOW_SECONDS + BLOCK_SECONDS + 40)
+
+
+def test_progress_tells_how_far_a_step_is(capsys):
+    from voicenym.apps.cli.progress import Progress
+
+    with Progress(quiet=False) as stage:
+        stage("transcribing")
+        for seconds in (30.0, 600.0, 900.0, 1230.0):
+            stage.reached(seconds)
+        stage("hearing the result (1)")
+        stage.reached(599.0)
+        stage.reached(3725.0)
+    shown = capsys.readouterr().err.splitlines()
+    assert shown == ["transcribing", "  0:10:00 done", "  0:20:30 done", "hearing the result (1)",
+                     "  1:02:05 done"]  # fmt: skip
+
+
+def test_an_interrupted_replacement_of_words_leaves_nothing(
+    command, monkeypatch, tmp_path, counting
+):
+    from scripted_retelling import ScriptedSynthesiser
+
+    from voicenym.redaction import redacted_file
+    from voicenym.systems import asr_tts
+
+    words = spoken("we met Anna in the garden")
+    sound = recording(tmp_path / "talk.wav", words)
+    counting()
+    monkeypatch.setattr(
+        faster_whisper_words,
+        "FasterWhisperWords",
+        lambda *a, **k: Scripted(words, total=sound.shape[1] / RATE),
+    )
+    synthesiser = ScriptedSynthesiser()
+    monkeypatch.setattr(asr_tts.AsrTts, "opened_synthesiser", lambda system: synthesiser)
+
+    def interrupted(*arguments, **others):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(redacted_file, "block_size", interrupted)
+    (tmp_path / "list.txt").write_text("Anna\n")
+    before = sorted(os.listdir(tmp_path))
+    done = command(
+        "redact", "talk.wav", "--list", "list.txt", "--by", "word", "-o", "out.wav",
+        "--transcript", "out.txt",
+    )  # fmt: skip
+    assert done.returncode == 130, done.stderr
+    assert sorted(os.listdir(tmp_path)) == before
