@@ -103,7 +103,7 @@ def test_a_system_that_hangs_gives_silence_and_late_frames_are_dropped():
             track._wait = 0.01 if 2 <= n < 20 else 60.0
             if n == 20:
                 go.set()
-                while not track._waiting.done():
+                while not track._late.done():
                     await asyncio.sleep(0.01)
             found.append(read(await track.recv()))
         track.stop()

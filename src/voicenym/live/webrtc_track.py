@@ -56,7 +56,7 @@ class AnonymizedTrack(MediaStreamTrack):
         self.voice = FrameAnonymizer(make_stream)
         self._source, self._wait = source, wait
         self._floats: dict[tuple[str, str, int], av.AudioResampler] = {}
-        self._waiting: asyncio.Future[numpy.ndarray] | None = None
+        self._late: asyncio.Future[numpy.ndarray] | None = None
         self._since = 0.0
         self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._worker = threading.Thread(target=_work, args=(self._jobs,), daemon=True)
@@ -88,18 +88,18 @@ class AnonymizedTrack(MediaStreamTrack):
         """``[time]`` float32 of the frame's length: anonymized, or zeros."""
         silence = numpy.zeros(frame.samples, numpy.float32)
         loop = asyncio.get_running_loop()
-        if self._waiting is not None:
-            if not self._waiting.done():
+        if self._late is not None:
+            if not self._late.done():
                 if loop.time() - self._since > STUCK_SECONDS:
                     self.stop()
                 return silence
-            self._waiting = None  # too late: dropped
+            self._late = None  # too late: dropped
         samples, rate = self._samples(frame), int(frame.sample_rate)
         future = loop.create_future()
         self._jobs.put((lambda: self.voice.process(samples, rate), loop, future))
         done, _ = await asyncio.wait({future}, timeout=self._wait)
         if not done:
-            self._waiting, self._since = future, loop.time()
+            self._late, self._since = future, loop.time()
             return silence
         found: numpy.ndarray = future.result()[:, 0]
         return found if found.shape == silence.shape else silence
