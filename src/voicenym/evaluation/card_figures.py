@@ -212,15 +212,12 @@ def write_readme(path: Path, evaluation: Evaluation | None, file: Path = FIGURES
     text = path.read_text("utf-8")
     cards = json.loads(file.read_text("utf-8"))
     data = cards[ORIGINAL][0]["data"] if evaluation is None else _data(evaluation)
-    tables = (
-        (BEGIN, markdown(cards, data), END),
-        (live_figures.BEGIN, live_figures.markdown(cards), live_figures.END),
-    )
     found = 0
-    for begin, table, end in tables:
+    for begin, end in ((BEGIN, END), (live_figures.BEGIN, live_figures.END)):
         before, mark, after = text.partition(begin)
         _, closing, rest = after.partition(end)
         if mark and closing:
+            table = markdown(cards, data) if begin == BEGIN else live_figures.markdown(cards)
             text = f"{before}{begin}\n{table}\n{end}{rest}"
             found += 1
     if not found:
