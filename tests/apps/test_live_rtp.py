@@ -12,7 +12,6 @@ import socket
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 
 import numpy
@@ -24,6 +23,8 @@ from voicenym.live.rtp_payload import payload
 HELPERS = Path(__file__).resolve().parents[1] / "helpers"
 COUNT = 160
 MU_LAW = payload("pcmu")
+SOUND = "aevalsrc=0.4*abs(sin(2*PI*220*t)):s=8000"
+"""Source of ffmpeg: never below zero, with a pitch of 440 Hz."""
 
 
 def environment():
@@ -188,7 +189,7 @@ def test_ffmpeg_sends_the_caller_and_hears_the_agent_s_leg(tmp_path):
     try:
         sender = subprocess.Popen(
             [
-                *quiet, "-re", "-f", "lavfi", "-i", "aevalsrc=0.4*abs(sin(2*PI*220*t)):s=8000", "-t",
+                *quiet, "-re", "-f", "lavfi", "-i", SOUND, "-t",
                 "60", "-c:a", "pcm_alaw", "-f", "rtp", f"rtp://127.0.0.1:{caller}?pkt_size=172",
             ],
             stdin=subprocess.DEVNULL,

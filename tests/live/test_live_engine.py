@@ -354,7 +354,7 @@ def test_the_line_gives_what_the_stream_gives_later_by_a_constant_delay(system):
     found = numpy.concatenate(out)
     assert not found[:delay].any()
     # sums of single precision differ in their order
-    numpy.testing.assert_allclose(found[delay:], whole[: len(sound) - delay].numpy(), atol=1e-5)
+    numpy.testing.assert_allclose(found[delay:], whole[: len(sound) - delay].numpy(), atol=1e-4)
     assert engine.status().dropouts == 0
 
 
@@ -379,7 +379,7 @@ def test_a_known_lag_shortens_the_delay_and_no_block_is_missing(system):
         out.append(engine.take(len(part))[:, 0])
     found = numpy.concatenate(out)
     numpy.testing.assert_allclose(
-        found[choice.lag :], whole[: len(found) - choice.lag].numpy(), atol=1e-5
+        found[choice.lag :], whole[: len(found) - choice.lag].numpy(), atol=1e-4
     )
     assert engine.status().dropouts == 0
     engine.block *= 2  # as after overloads: the lag of such blocks is not known

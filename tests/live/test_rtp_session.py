@@ -431,3 +431,35 @@ def test_threads_run_a_call_and_end(call):
     assert not session._pump.is_alive()
     assert not session._worker.is_alive()
     peer.close()
+
+
+STAGES = {
+    "receiving": ("receive", "legs"),
+    "the jitter buffer": ("take", "legs"),
+    "sending": ("send", "legs"),
+    "input of the engine": ("give", "engine"),
+    "output of the engine": ("take", "engine"),
+}
+
+
+@pytest.mark.parametrize(("method", "where"), STAGES.values(), ids=STAGES)
+def test_a_fault_at_any_stage_ends_the_session_and_nothing_of_the_caller_comes_out(
+    call, method, where
+):
+    call = call(legs=2)
+    call.ticks(10)
+
+    def fails(*given):
+        raise RuntimeError("secret")
+
+    setattr(call.legs[0] if where == "legs" else call.engine, method, fails)
+    call.session._clock = lambda: 0.0
+    call.session._run()  # as the thread does
+    assert call.engine.state is State.ENDED
+    (said,) = call.engine.messages
+    assert said.startswith("RTP failed (RuntimeError)")
+    assert "secret" not in said
+    for peer, kept in zip(call.peers, call.outputs, strict=True):
+        kept.append(peer.samples())
+    assert (call.whole(1) <= 0).all()
+    assert (call.whole(0) >= 0).all(), "nor does the caller hear itself"

@@ -46,9 +46,7 @@ class NotConstantError(Exception):
 
 def of_class(cls: type[Anonymizer]) -> Declaration:
     """The declaration of an imported class."""
-    return Declaration(
-        cls.card, cls.revisions, cls.compared_by, cls.streams, cls.running_averages
-    )
+    return Declaration(cls.card, cls.revisions, cls.compared_by, cls.streams, cls.running_averages)
 
 
 def of_source(place: str) -> Declaration:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -213,18 +212,15 @@ def write_readme(path: Path, evaluation: Evaluation | None, file: Path = FIGURES
     text = path.read_text("utf-8")
     cards = json.loads(file.read_text("utf-8"))
     data = cards[ORIGINAL][0]["data"] if evaluation is None else _data(evaluation)
-    tables = (
-        (BEGIN, lambda: markdown(cards, data), END),
-        (live_figures.BEGIN, lambda: live_figures.markdown(cards), live_figures.END),
-    )
-    places = 0
-    for begin, table, end in tables:
-        pattern = re.compile(re.escape(begin) + ".*?" + re.escape(end), re.DOTALL)
-        if pattern.search(text):
-            made = f"{begin}\n{table()}\n{end}"
-            text = pattern.sub(lambda _, made=made: made, text)
-            places += 1
-    if not places:
+    found = 0
+    for begin, end in ((BEGIN, END), (live_figures.BEGIN, live_figures.END)):
+        before, mark, after = text.partition(begin)
+        _, closing, rest = after.partition(end)
+        if mark and closing:
+            table = markdown(cards, data) if begin == BEGIN else live_figures.markdown(cards)
+            text = f"{before}{begin}\n{table}\n{end}{rest}"
+            found += 1
+    if not found:
         raise VoicenymError(f"{path}: has no place for the table; put {BEGIN} and {END} into it")
     path.write_text(text, "utf-8")
 

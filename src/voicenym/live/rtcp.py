@@ -88,7 +88,8 @@ def heard(data: bytes, now: float, before: HeardReport) -> HeardReport | None:
         now: seconds of our session.
         before: what was known.
     """
-    last, at, left = before.last, before.at, []
+    last, at = before.last, before.at
+    left: list[int] = []
     place = 0
     while place < len(data):
         if place + 4 > len(data):

