@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from pathlib import Path
 
 import pytest
+from browser_page import CHROMIUM, FLAGS, picture, violations
 
 playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make system")
-AXE = os.environ.get("VOICENYM_AXE")
-"""Place of axe.min.js of the npm package axe-core, which is not part of this repository."""
-PICTURES = os.environ.get("VOICENYM_PICTURES")
-"""Folder for pictures of the page; none are made without it."""
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-    "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -52,35 +40,6 @@ def page(browser, own):
         yield found
         assert [url for url in asked if not url.startswith((own.url, "blob:"))] == []
         assert [line for line in said if "404" not in line] == []
-
-
-def picture(page, name, part="body"):
-    if PICTURES:
-        place = Path(PICTURES) / f"serve-{name}.jpg"
-        page.locator(part).screenshot(path=place, type="jpeg", quality=45)
-
-
-def violations(page):
-    """Rules of axe that the page breaks; rules of our own where axe is not there."""
-    if AXE:
-        page.evaluate(Path(AXE).read_text("utf-8"))  # not as a script, which the policy refuses
-        found = page.evaluate("axe.run().then(found => found.violations)")
-        return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
-    return page.evaluate(
-        """() => {
-        const bad = [];
-        const named = (e) =>
-            e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim();
-        for (const e of document.querySelectorAll('input, button, progress, a, canvas, audio')) {
-          if (e.checkVisibility() && !named(e)) bad.push(e.outerHTML);
-        }
-        const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
-        if (new Set(ids).size !== ids.length) bad.push('ids');
-        if (!document.documentElement.lang || !document.title) bad.push('head');
-        if (document.querySelectorAll('h1').length !== 1) bad.push('h1');
-        return bad;
-        }"""
-    )
 
 
 def through(page, name="mcadams"):
