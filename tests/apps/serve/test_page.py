@@ -118,6 +118,45 @@ def test_a_film_is_played_as_a_film(page, tmp_path):
     assert page.get_attribute("#download", "download") == "anonymized.webm"
 
 
+def test_one_chooses_whom_to_hide(page, own, say, tmp_path):
+    import numpy as np
+    import soundfile
+
+    text = "I have lived in this town for thirty years, and nobody asked me about the harbour."
+    voices = [soundfile.read(say(text, voice)) for voice in ("slt", "rms")]
+    place = tmp_path / "two.wav"
+    soundfile.write(place, np.concatenate([samples for samples, _ in voices]), voices[0][1])
+    assert page.is_disabled("#find")
+    page.set_input_files("#file", place)
+    page.fill("#count", "2")
+    page.click("#find")
+    page.wait_for_selector("#timeline .speaker:nth-child(2)", timeout=120_000)
+    assert page.locator("#timeline .speaker").count() == 2
+    assert page.locator("#timeline svg rect").count() >= 2
+    page.focus("#speaker-0")
+    page.keyboard.press("Space")
+    picture(page, "speakers", "#people")
+    assert violations(page) == []
+    page.uncheck("#speaker-1")
+    assert page.is_disabled("#start")
+    assert "Nobody would be hidden" in page.text_content("#unhidden")
+    page.check("#speaker-1")
+    through(page)
+    with page.expect_download() as download:
+        page.click("#download")
+    download.value.save_as(tmp_path / "after.wav")
+    before, hidden = (soundfile.read(tmp_path / name)[0] for name in ("two.wav", "after.wav"))
+    middle = len(voices[0][0])
+    same = before == hidden
+    assert same[: middle // 2].all(), "the first person is kept"
+    assert same[middle + middle // 4 : -4_000].mean() < 0.5
+    assert "audit could not run" in page.text_content("#verdict")
+    assert own.is_wiped()
+    page.click("#forget")
+    playwright.expect(page.locator("#status")).to_contain_text("forgotten")
+    assert page.locator("#timeline .speaker").count() == 0
+
+
 def test_what_is_no_recording_is_said_with_a_cure(page, tmp_path):
     place = tmp_path / "notes.wav"
     place.write_text("no recording")

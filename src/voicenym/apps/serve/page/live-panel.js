@@ -55,7 +55,8 @@ function told(news) {
   light(news.light);
   level("live-in", news.input);
   level("live-out", news.output);
-  if (news.delay !== null) {
+  if (news.light !== "sound") at("live-delay").textContent = "";
+  else if (news.delay !== null) {
     const values = { delay: (1000 * news.delay).toFixed(0), devices: (1000 * news.devices).toFixed(0) };
     at("live-delay").textContent = text("liveDelay", values);
   }
