@@ -1,9 +1,9 @@
 """Live sessions of ``voicenym serve``: delay, gaps and faults of clients that speak in real time.
 
 Each client sends frames of a recording when they would have been recorded, and takes the answers.
-The delay is measured by the positions in the answers: from the last sample that was sent to the one
-of which an answer's first sample was made, with the time that the answer took. A page adds the sound
-that it keeps against late answers (60 ms), and its devices.
+The delay is measured by the positions in the answers: from the last sample that was sent to the
+one of which an answer's first sample was made, with the time that the answer took. A page adds the
+sound that it keeps against late answers (60 ms), and its devices.
 
     nice -n 10 python benchmarks/serve_live.py --systems mcadams recast --sessions 1 2 --seconds 60
 """

@@ -99,6 +99,25 @@ def test_the_anonymized_voice_goes_out_with_its_measured_delay(page, own):
     ended(own)
 
 
+def test_a_browser_that_converts_no_rates_sends_its_own(page, own):
+    """As Firefox, which refuses a microphone of another rate than the context's."""
+    page.evaluate(
+        """() => {
+        const source = AudioContext.prototype.createMediaStreamSource;
+        AudioContext.prototype.createMediaStreamSource = function (stream) {
+          if (this.sampleRate === 16000) throw new DOMException("another rate");
+          window.rate = this.sampleRate;
+          return source.call(this, stream);
+        };
+        }"""
+    )
+    begin(page)
+    assert page.evaluate("window.rate") in (44_100, 48_000)
+    assert np.abs(last_heard(page, 2_000)).max() > 0.01
+    page.click("#live-start")
+    ended(own)
+
+
 def test_the_running_session_is_accessible(page):
     begin(page)
     picture(page, "live", "#live")

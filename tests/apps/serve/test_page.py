@@ -118,6 +118,24 @@ def test_a_film_is_played_as_a_film(page, tmp_path):
     assert page.get_attribute("#download", "download") == "anonymized.webm"
 
 
+def test_a_file_may_be_dropped(page, own):
+    drop = """() => {
+        const data = new DataTransfer();
+        data.items.add(new File(["no recording"], "dropped.wav", { type: "audio/wav" }));
+        for (const kind of ["dragover", "drop"]) {
+          document.getElementById("drop").dispatchEvent(
+            new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+        }
+    }"""
+    page.evaluate(drop)
+    assert "dropped.wav" in page.text_content("#chosen")
+    assert page.is_enabled("#start")
+    assert page.get_attribute("#drop", "class") in (None, "")
+    page.click("#start")
+    playwright.expect(page.locator("#error")).to_contain_text("not a recording", timeout=60_000)
+    assert own.is_wiped()
+
+
 def test_one_chooses_whom_to_hide(page, own, say, tmp_path):
     import numpy as np
     import soundfile

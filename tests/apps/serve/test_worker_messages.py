@@ -9,7 +9,8 @@ from multiprocessing import Pipe
 import pytest
 
 from voicenym.apps.serve.job_runner import JobRunner
-from voicenym.apps.serve.job_task import DEFECT, DONE, FAILED, PROGRESS, outcome_of
+from voicenym.apps.serve.job_task import DEFECT, DONE, FAILED, PROGRESS
+from voicenym.apps.serve.task_outcome import outcome_of
 from voicenym.apps.web.problem_details import Problem
 
 VALUE = {

@@ -17,12 +17,11 @@ from voicenym.apps.serve.job_task import (
     FAILED,
     MODULES,
     PROGRESS,
-    Outcome,
     Task,
-    outcome_of,
     work,
 )
 from voicenym.apps.serve.speakers_task import SpeakersTask
+from voicenym.apps.serve.task_outcome import Outcome, outcome_of
 from voicenym.apps.web.problem_details import Problem, busy, defect
 from voicenym.apps.web.quiet_log import LOGGER
 

@@ -16,6 +16,7 @@ from voicenym.apps.serve.confinement import confine
 from voicenym.apps.serve.people_choice import People
 from voicenym.apps.serve.recording_length import NAME, TooLongError, stated_seconds, too_long
 from voicenym.apps.serve.speakers_task import SpeakersTask, find_speakers
+from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.web.problem_details import problem_of
 from voicenym.apps.web.quiet_log import defect_lines
 from voicenym.errors import AudioError, VoicenymError
@@ -36,7 +37,6 @@ MODULES = (
 """Modules that the copied process imports, so that its copies need not."""
 PROGRESS, DONE, FAILED, DEFECT = "progress", "done", "failed", "defect"
 """Kinds of messages of a worker."""
-_OUTPUT = re.compile(r"(output|converted)\.[A-Za-z0-9]{1,8}")
 
 
 @dataclass(frozen=True)
@@ -76,31 +76,6 @@ class Task:
     audit: bool = False
     output_format: str | None = None
     people: People | None = field(default=None, repr=False)
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a task.
-
-    Args:
-        path: of the output, in the task's folder.
-        seconds: of the recording.
-        rate: in Hz.
-        channels: of the recording.
-        system: that made the output.
-        refusal: why it was not the chosen one; empty if it was.
-        warnings: sentences.
-        audit: of :func:`voicenym.evaluation.recording_audit.audit`, as JSON; None without one.
-    """
-
-    path: Path
-    seconds: float
-    rate: int
-    channels: int
-    system: str
-    refusal: str = ""
-    warnings: tuple[str, ...] = ()
-    audit: Mapping[str, Any] | None = field(default=None, repr=False)
 
 
 def work(connection: Connection, task: Task | SpeakersTask) -> None:
@@ -145,30 +120,6 @@ def work(connection: Connection, task: Task | SpeakersTask) -> None:
 
 
 _NO_MEMORY = f"{NAME}: needs more memory than the server gives; send a shorter one"
-
-
-def outcome_of(value: Mapping[str, Any], folder: Path) -> Outcome:
-    """Outcome that a worker tells, checked: its output is a file of the request's folder.
-
-    Raises:
-        ValueError: it is no outcome.
-    """
-    try:
-        path = folder / value["path"]
-        if not _OUTPUT.fullmatch(value["path"]) or path.is_symlink() or not path.is_file():
-            raise ValueError("no output")
-        return Outcome(
-            path,
-            float(value["seconds"]),
-            int(value["rate"]),
-            int(value["channels"]),
-            str(value["system"]),
-            str(value["refusal"]),
-            tuple(map(str, value["warnings"])),
-            None if value["audit"] is None else dict(value["audit"]),
-        )
-    except (KeyError, TypeError) as error:
-        raise ValueError("no outcome") from error
 
 
 def _failure(error: VoicenymError, folder: Path) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from voicenym.apps.serve.live_task import LiveTask
-from voicenym.apps.serve.service import Service, checked_settings
+from voicenym.apps.serve.service import Service
+from voicenym.apps.serve.setting_fields import checked_settings
 from voicenym.apps.web.problem_details import Problem
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.pseudonym import Key
@@ -65,7 +66,7 @@ def live_request(service: Service, owner: str, text: str) -> LiveRequest:
     speaker = speaker or f"live {secrets.token_hex(16)}"
     task = LiveTask(
         name,
-        checked_settings(found.get("settings") or {}),
+        checked_settings(found.get("settings", {})),
         key.pseudonym(speaker),
         rate,
         service.limits.memory,

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-from voicenym.apps.serve.live_frames import FrameReader, SoundFrame, read_answer
+from voicenym.apps.serve.live_frames import WRAP, FrameReader, SoundFrame, read_answer
 from voicenym.apps.serve.live_request import LiveRequest, live_request
 from voicenym.apps.serve.live_runner import LiveWorker
 from voicenym.apps.serve.live_task import READY, SOUND, STATUS
@@ -91,6 +91,7 @@ class _Session:
         self._frames = FrameReader(rate)
         self._ready = asyncio.Event()
         self._begun = 0.0
+        self._answered = 0
 
     async def inward(self) -> None:
         """Frames of the client to the worker, until the client ends the session."""
@@ -113,7 +114,10 @@ class _Session:
             raise Problem(
                 429, "Sound comes faster than it lasts.", "Send each frame when it was recorded."
             )
-        if self._frames.received - frame.heard > UNHEARD_SECONDS * self._rate:
+        most = UNHEARD_SECONDS * self._rate
+        if (frame.at - self._answered) % WRAP > most:
+            raise busy("The worker process of this session does not answer.", 2.0)
+        if (self._answered - frame.heard) % WRAP > most:
             raise Problem(
                 408,
                 f"The client is {UNHEARD_SECONDS:g} s behind with what it takes.",
@@ -130,7 +134,7 @@ class _Session:
                 raise busy("The system was not ready in time.", 10.0) from None
             if kind == SOUND:
                 try:
-                    read_answer(value)
+                    self._answered, *_ = read_answer(value)
                 except Problem:
                     raise defect() from None
                 await self._client.send({"bytes": value})

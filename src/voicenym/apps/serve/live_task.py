@@ -90,13 +90,13 @@ class _Session:
     def __init__(self, connection: Connection, task: LiveTask) -> None:
         self._connection, self._task = connection, task
         self._ended, self._given = threading.Event(), threading.Event()
+        self._holds = False
 
     def run(self) -> None:
         """Runs until the connection ends, or the engine.
 
         Raises:
-            VoicenymError: the system does not work live, or the machine does not hold it; or the
-                engine ended the session.
+            VoicenymError: the system does not work live, or the engine ended the session.
         """
         import time
 
@@ -105,7 +105,8 @@ class _Session:
         worker = threading.Thread(target=self._work, args=(engine,), daemon=True)
         worker.start()
         seconds = engine.block / self._task.rate
-        _tell(self._connection, READY, {"block_seconds": seconds, **self._status(engine)})
+        ready = {"block_seconds": seconds, "holds": self._holds, **self._status(engine)}
+        _tell(self._connection, READY, ready)
         told = time.monotonic()
         while True:
             if self._connection.poll(IDLE_SECONDS):
@@ -118,7 +119,7 @@ class _Session:
 
     def _engine(self) -> LiveEngine:
         from voicenym.anonymizer import SYSTEMS, load
-        from voicenym.live.block_choice import choose_block
+        from voicenym.live.block_choice import LENGTHS, choose_block
         from voicenym.live.live_engine import LiveEngine
 
         task = self._task
@@ -129,7 +130,10 @@ class _Session:
         def make() -> Any:
             return anonymizer.stream(task.pseudonym, task.rate)
 
-        block = choose_block(make, task.rate).block
+        try:
+            block, self._holds = choose_block(make, task.rate).block, True
+        except VoicenymError:  # other work may be in the way: the engine's rules of overload hold
+            block, self._holds = round(LENGTHS[-1] * task.rate), False
         return LiveEngine(make, task.rate, block, round(MARGIN_SECONDS * task.rate), channels=2)
 
     def _work(self, engine: LiveEngine) -> None:

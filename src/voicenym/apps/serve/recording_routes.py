@@ -12,7 +12,8 @@ from voicenym.apps.serve import openapi_parts, output_formats
 from voicenym.apps.serve.job_task import Task
 from voicenym.apps.serve.multipart_upload import Upload, receive_upload
 from voicenym.apps.serve.responses import recording
-from voicenym.apps.serve.service import FIELDS, Service, settings_of
+from voicenym.apps.serve.service import FIELDS, Service
+from voicenym.apps.serve.setting_fields import settings_of
 from voicenym.apps.web.hardening import OWNER
 from voicenym.apps.web.problem_details import Problem
 

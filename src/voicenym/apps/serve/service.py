@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,7 +12,7 @@ from typing import Any
 
 from voicenym.apps.serve.job_runner import JobRunner, Progress
 from voicenym.apps.serve.job_store import DONE, FAILED, RUNNING, AuditStore, Job, JobStore
-from voicenym.apps.serve.job_task import Outcome, Task
+from voicenym.apps.serve.job_task import Task
 from voicenym.apps.serve.key_store import KeyStore
 from voicenym.apps.serve.live_runner import LiveRunner
 from voicenym.apps.serve.live_sessions import LiveLimits, LiveSessions
@@ -21,7 +20,9 @@ from voicenym.apps.serve.multipart_upload import Upload
 from voicenym.apps.serve.people_choice import FIELDS as PEOPLE_FIELDS
 from voicenym.apps.serve.people_choice import people_of
 from voicenym.apps.serve.server_metrics import ServerMetrics
+from voicenym.apps.serve.setting_fields import flag_of, settings_of
 from voicenym.apps.serve.speakers_task import SpeakersTask
+from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.web.problem_details import Problem, problem_of
 from voicenym.apps.web.upload_folder import UploadFolder
 from voicenym.apps.web.work_slots import WorkSlots
@@ -31,8 +32,6 @@ from voicenym.pseudonym import Key
 
 FIELDS = ("system", "settings", "speaker", "key_id", "fallback", "audit", *PEOPLE_FIELDS)
 """Text fields of an upload."""
-CLOSED = ("weights", "target", "device", "revision")
-"""Parameters of systems that name files or hardware of the server: clients do not set them."""
 MOST_SPEAKER = 256
 MOST_COUNT = 20
 """Speakers of a recording that are asked for."""
@@ -259,52 +258,3 @@ class Service:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
         await asyncio.to_thread(partial(self.uploads.close))
-
-
-def settings_of(text: str) -> dict[str, str]:
-    """Settings of a system, from a JSON object of numbers, booleans and words.
-
-    Raises:
-        Problem: anything else; a parameter that names files or hardware of the server.
-    """
-    try:
-        found: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    return checked_settings(found)
-
-
-def checked_settings(found: Any) -> dict[str, str]:
-    """Settings of a system, from an object of numbers, booleans and words.
-
-    Raises:
-        Problem: as :func:`settings_of`.
-    """
-    if not isinstance(found, dict):
-        raise Problem(
-            422, "settings is no JSON object.", 'Send an object such as {"strength": 0.8}, or none.'
-        )
-    for name, value in found.items():
-        is_word = isinstance(value, str) and value.replace("-", "").replace("_", "").isalnum()
-        if name in CLOSED or not (is_word or isinstance(value, (int, float))):
-            raise Problem(
-                422,
-                "A setting is not one that clients may make.",
-                "Set numbers, booleans and words; weights, targets and devices are the operator's.",
-            )
-    return {str(name): _text(value) for name, value in found.items()}
-
-
-def _text(value: bool | int | float | str) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def flag_of(text: str) -> bool:
-    """Value of a field that is true or false.
-
-    Raises:
-        Problem: anything else.
-    """
-    if text.lower() not in ("true", "false", "1", "0"):
-        raise Problem(422, "audit is neither true nor false.", "Send audit=true, or leave it out.")
-    return text.lower() in ("true", "1")

@@ -60,7 +60,8 @@ function told(news) {
     const values = { delay: (1000 * news.delay).toFixed(0), devices: (1000 * news.devices).toFixed(0) };
     at("live-delay").textContent = text("liveDelay", values);
   }
-  at("live-gaps").textContent = text("liveGaps", { dropouts: news.dropouts, late: news.late });
+  const gaps = text("liveGaps", { dropouts: news.dropouts, late: news.late });
+  at("live-gaps").textContent = news.strained ? `${gaps} ${text("liveStrained")}` : gaps;
 }
 
 function show(error = "") {

@@ -20,11 +20,12 @@ export class LiveSession {
   #answered = 0;
   #state = "starting";
   #watch;
+  #strained = false; // whether the server found itself too slow at the start
   #reported = 0; // when the audio thread last said what it plays
   #tell;
   #problem = "";
 
-  // tell({ light, input, output, delay, devices, dropouts }) several times a second; light is a name
+  // tell({ light, input, output, delay, devices, dropouts, late, strained }) several times a second; light is a name
   // of LIGHTS in the panel. tell({ ended }) with a sentence at the end.
   constructor(tell) {
     this.#tell = tell;
@@ -92,6 +93,7 @@ export class LiveSession {
       this.#problem = text("failed", { detail: event.detail, cure: event.cure });
     } else if (event.event === "ready") {
       this.#answered = performance.now();
+      this.#strained = !event.holds;
       this.#voice.port.postMessage({ begin: true });
     }
   }
@@ -137,7 +139,7 @@ export class LiveSession {
     else if (this.#state !== "running") light = this.#state;
     else if (report.played === 0) light = "waiting";
     const devices = (this.#context.baseLatency ?? 0) + (this.#context.outputLatency ?? 0);
-    this.#tell({ ...report, light, devices });
+    this.#tell({ ...report, light, devices, strained: this.#strained });
   }
 
   async stop(why = "") {

@@ -65,6 +65,7 @@ export const TEXTS = {
     liveOut: "Goes out",
     liveDelay: "Delay from microphone to loudspeaker, measured here: {delay} ms. The browser says that its devices add {devices} ms.",
     liveGaps: "Gaps: {dropouts}. Dropped because too late: {late}.",
+    liveStrained: "The server was too busy at the start: gaps are likely.",
     liveFailed: "The browser's sound failed; silence goes out. Start again.",
     liveNoMicrophone: "The microphone is gone; silence goes out. Connect it and start again.",
     liveClosed: "The connection to the server is lost; silence goes out. Start again.",
