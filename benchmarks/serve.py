@@ -72,10 +72,11 @@ def recording(seconds: float) -> bytes:
     return file.getvalue()
 
 
-def start(folder: Path, workers: int, waiting: int) -> tuple[subprocess.Popen, str]:
-    """A server, and its address."""
+def start(folder: Path, workers: int, waiting: int, *options: str) -> tuple[subprocess.Popen, str]:
+    """A server with further options, and its address."""
     line = [sys.executable, "-m", "voicenym", "serve", "--port", "0", "--rate", "0"]
     line += ["--workers", str(workers), "--waiting", str(waiting)]
+    line += options
     line += ["--keys", str(folder / "keys"), "--folder", str(folder / "work")]
     log = folder / "log"
     with log.open("wb") as errors:

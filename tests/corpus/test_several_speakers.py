@@ -18,11 +18,10 @@ from voicenym.corpus.hidden_voices import (
     HiddenVoices,
     divided,
 )
+from voicenym.corpus.people_pseudonyms import UNSURE, pseudonyms_of
 from voicenym.corpus.several_speakers import (
-    UNSURE,
     anonymize_speakers,
     plan_speakers,
-    pseudonyms_of,
 )
 from voicenym.diarization.speaker_turns import Diarization, Turn
 from voicenym.diarization.treatments import Treatment, choice

@@ -8,7 +8,7 @@ the original. Memory does not grow with its length.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,25 +21,22 @@ from voicenym.corpus.background_noise import BackgroundNoise
 from voicenym.corpus.border_fades import FADE_SECONDS, Borders, Piece
 from voicenym.corpus.hidden_voices import HiddenVoices, divided
 from voicenym.corpus.output_target import check_target
+from voicenym.corpus.people_pseudonyms import UNSURE
 from voicenym.corpus.recording_checks import Level, changes, verdict
 from voicenym.corpus.single_file import Progress, Result, block_size, sha256_of
-from voicenym.corpus.speaker_rule import own
 from voicenym.diarization.recording_signal import channels_of
 from voicenym.diarization.speaker_turns import Diarization
 from voicenym.diarization.speech_regions import ANY_SPEECH, speech_regions
 from voicenym.diarization.treatments import Choice, Part, Treatment, plan
-from voicenym.diarization.turn_names import is_named
 from voicenym.diarization.turns_fit import check_fit
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.nets.activity.silero import RATE, SpeechProbabilities
-from voicenym.pseudonym import Key, Pseudonym
+from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer, Refusal
 
-UNSURE = ""
-"""Voice of hidden parts of which nobody knows who speaks; no label is empty."""
 IN_SYNC = "others speak in it, so that the timing of who is hidden is kept, which attackers can use"
 
 
@@ -114,26 +111,6 @@ def plan_speakers(
     most = np.max([detector.result().numpy() for detector in detectors], axis=0)
     speech = speech_regions(most, frames / rate, ANY_SPEECH)
     return SpeakerPlan(tuple(plan(found, who, rate, frames, speech)), rate, channels, frames)
-
-
-def pseudonyms_of(
-    people: Sequence[str], key: Key, source: str | os.PathLike[str]
-) -> dict[str, Pseudonym]:
-    """Pseudonyms of the people in a recording.
-
-    That of a named person follows from the key and the name, as ``--speaker`` does it; that of a
-    label which names nobody, from the key, the recording's content and the label.
-
-    Args:
-        people: labels, or :data:`UNSURE`.
-        key: of the run.
-        source: the recording.
-    """
-    alone = own(Path(source))
-    return {
-        who: key.pseudonym(who if is_named(who) and who != UNSURE else f"{alone}/{who}")
-        for who in people
-    }
 
 
 def anonymize_speakers(

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from pathlib import Path
 
 import pytest
+from browser_page import CHROMIUM, FLAGS, picture, violations
 
 playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make system")
-AXE = os.environ.get("VOICENYM_AXE")
-"""Place of axe.min.js of the npm package axe-core, which is not part of this repository."""
-PICTURES = os.environ.get("VOICENYM_PICTURES")
-"""Folder for pictures of the page; none are made without it."""
-FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
-    "--disable-background-networking", "--disable-component-update",
-    "--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream",
-]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -52,35 +40,6 @@ def page(browser, own):
         yield found
         assert [url for url in asked if not url.startswith((own.url, "blob:"))] == []
         assert [line for line in said if "404" not in line] == []
-
-
-def picture(page, name, part="body"):
-    if PICTURES:
-        place = Path(PICTURES) / f"serve-{name}.jpg"
-        page.locator(part).screenshot(path=place, type="jpeg", quality=45)
-
-
-def violations(page):
-    """Rules of axe that the page breaks; rules of our own where axe is not there."""
-    if AXE:
-        page.evaluate(Path(AXE).read_text("utf-8"))  # not as a script, which the policy refuses
-        found = page.evaluate("axe.run().then(found => found.violations)")
-        return [(one["id"], [node["html"] for node in one["nodes"]]) for one in found]
-    return page.evaluate(
-        """() => {
-        const bad = [];
-        const named = (e) =>
-            e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim();
-        for (const e of document.querySelectorAll('input, button, progress, a, canvas, audio')) {
-          if (e.checkVisibility() && !named(e)) bad.push(e.outerHTML);
-        }
-        const ids = [...document.querySelectorAll('[id]')].map((e) => e.id);
-        if (new Set(ids).size !== ids.length) bad.push('ids');
-        if (!document.documentElement.lang || !document.title) bad.push('head');
-        if (document.querySelectorAll('h1').length !== 1) bad.push('h1');
-        return bad;
-        }"""
-    )
 
 
 def through(page, name="mcadams"):
@@ -157,6 +116,63 @@ def test_a_film_is_played_as_a_film(page, tmp_path):
     through(page)
     assert page.locator("#play-after video").count() == 1
     assert page.get_attribute("#download", "download") == "anonymized.webm"
+
+
+def test_a_file_may_be_dropped(page, own):
+    drop = """() => {
+        const data = new DataTransfer();
+        data.items.add(new File(["no recording"], "dropped.wav", { type: "audio/wav" }));
+        for (const kind of ["dragover", "drop"]) {
+          document.getElementById("drop").dispatchEvent(
+            new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+        }
+    }"""
+    page.evaluate(drop)
+    assert "dropped.wav" in page.text_content("#chosen")
+    assert page.is_enabled("#start")
+    assert page.get_attribute("#drop", "class") in (None, "")
+    page.click("#start")
+    playwright.expect(page.locator("#error")).to_contain_text("not a recording", timeout=60_000)
+    assert own.is_wiped()
+
+
+def test_one_chooses_whom_to_hide(page, own, say, tmp_path):
+    import numpy as np
+    import soundfile
+
+    text = "I have lived in this town for thirty years, and nobody asked me about the harbour."
+    voices = [soundfile.read(say(text, voice)) for voice in ("slt", "rms")]
+    place = tmp_path / "two.wav"
+    soundfile.write(place, np.concatenate([samples for samples, _ in voices]), voices[0][1])
+    assert page.is_disabled("#find")
+    page.set_input_files("#file", place)
+    page.fill("#count", "2")
+    page.click("#find")
+    page.wait_for_selector("#timeline .speaker:nth-child(2)", timeout=120_000)
+    assert page.locator("#timeline .speaker").count() == 2
+    assert page.locator("#timeline svg rect").count() >= 2
+    page.focus("#speaker-0")
+    page.keyboard.press("Space")
+    picture(page, "speakers", "#people")
+    assert violations(page) == []
+    page.uncheck("#speaker-1")
+    assert page.is_disabled("#start")
+    assert "Nobody would be hidden" in page.text_content("#unhidden")
+    page.check("#speaker-1")
+    through(page)
+    with page.expect_download() as download:
+        page.click("#download")
+    download.value.save_as(tmp_path / "after.wav")
+    before, hidden = (soundfile.read(tmp_path / name)[0] for name in ("two.wav", "after.wav"))
+    middle = len(voices[0][0])
+    same = before == hidden
+    assert same[: middle // 2].all(), "the first person is kept"
+    assert same[middle + middle // 4 : -4_000].mean() < 0.5
+    assert "audit could not run" in page.text_content("#verdict")
+    assert own.is_wiped()
+    page.click("#forget")
+    playwright.expect(page.locator("#status")).to_contain_text("forgotten")
+    assert page.locator("#timeline .speaker").count() == 0
 
 
 def test_what_is_no_recording_is_said_with_a_cure(page, tmp_path):

@@ -221,3 +221,55 @@ def test_a_request_that_the_end_of_the_server_cuts_off_gets_503():
     assert cancelled
     assert sent[0]["status"] == 503
     assert b"ending" in sent[1]["body"]
+
+
+def closed_by(app, protection, **scope):
+    """What a web socket sends until it is closed."""
+    sent = []
+
+    async def receive():
+        return {"type": "websocket.connect"}
+
+    async def send(message):
+        sent.append(message)
+
+    given = {
+        "type": "websocket", "path": "/", "headers": [(b"host", b"127.0.0.1:8000")],
+        "client": ("127.0.0.1", 1), "subprotocols": ["live"], **scope,
+    }  # fmt: skip
+    asyncio.run(hardened(app, protection)(given, receive, send))
+    return sent
+
+
+def test_a_web_socket_is_told_a_problem_with_a_code_and_a_reason():
+    tokens = BearerTokens({"anna": TOKEN})
+    accept, told, close = closed_by(echo, Protection(tokens=tokens))
+    assert accept == {"type": "websocket.accept", "subprotocol": "live"}
+    problem = json.loads(told["text"])
+    assert (problem["status"], problem["event"]) == (401, "problem")
+    assert close["code"] == 4401
+    assert close["reason"].startswith(problem["detail"])
+    assert len(close["reason"].encode()) <= 123
+
+
+def test_the_token_of_a_web_socket_is_not_repeated():
+    tokens = BearerTokens({"anna": TOKEN})
+    app = raising(Problem(422, "No." + "ä" * 100, "Cure."))
+    accept, _, close = closed_by(
+        app, Protection(tokens=tokens), subprotocols=[f"bearer.{TOKEN}", "live"]
+    )
+    assert accept["subprotocol"] == "live"
+    assert close["code"] == 4422
+    assert len(close["reason"].encode()) <= 123
+
+
+def test_a_web_socket_of_a_page_of_another_site_is_not_opened():
+    headers = [(b"host", b"127.0.0.1:8000"), (b"origin", b"http://elsewhere.example")]
+    (close,) = closed_by(echo, Protection(allowed_hosts=LOCAL), headers=headers)
+    assert close["type"] == "websocket.close"
+
+
+def test_a_defect_of_a_web_socket_says_nothing(caplog):
+    _, told, close = closed_by(raising(RuntimeError("Anna")), Protection())
+    assert close["code"] == 4500
+    assert "Anna" not in told["text"] + caplog.text

@@ -25,6 +25,12 @@ with UploadFolder(Path(sys.argv[1])) as folder:
     (folder.new_folder() / "original.wav").write_bytes(b"speech")
 
     async def app(scope, receive, send):
+        if scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.accept"})
+            while (message := await receive())["type"] == "websocket.receive":
+                await send({"type": "websocket.send", "bytes": message["bytes"]})
+            return
         length, more = 0, True
         while more:
             message = await receive()
@@ -79,6 +85,21 @@ def test_a_connection_without_a_request_is_closed(server):
     with socket.create_connection((host, int(port)), timeout=10) as silent:
         silent.sendall(b"GET / HT")
         assert silent.recv(100) == b""
+
+
+def test_a_web_socket_outlives_the_time_for_headers(server):
+    """And its messages have a largest size."""
+    client = pytest.importorskip("websockets.sync.client")
+    exceptions = pytest.importorskip("websockets.exceptions")
+    with client.connect(server[0].replace("http", "ws")) as sent:
+        with pytest.raises(TimeoutError):
+            sent.recv(timeout=0.5)  # the time for headers is 0.2 s
+        sent.send(b"sound")
+        assert sent.recv(timeout=10) == b"sound"
+        sent.send(bytes(65_537))
+        with pytest.raises(exceptions.ConnectionClosed) as caught:
+            sent.recv(timeout=10)
+        assert caught.value.rcvd.code == 1009
 
 
 def test_it_listens_to_this_machine_alone(server):

@@ -37,6 +37,22 @@ def test_some_work_some_wait_and_the_rest_is_refused():
     assert all(int(one.headers["Retry-After"]) >= 1 for one in refused)
 
 
+def test_a_slot_at_once_does_not_wait():
+    async def one():
+        slots = WorkSlots(1, 3, seconds=2.0)
+        async with slots.slot_at_once():
+            assert slots.running == 1
+            with pytest.raises(Problem) as caught:
+                await slots.slot_at_once().__aenter__()
+            assert caught.value.status == 503
+            assert caught.value.headers["Retry-After"] == "2"
+        async with slots.slot_at_once():
+            assert (slots.running, slots.queued) == (1, 0)
+        assert slots.running == 0
+
+    asyncio.run(one())
+
+
 def test_who_leaves_the_queue_frees_its_place():
     async def leaving():
         slots = WorkSlots(1, 1)

@@ -98,6 +98,7 @@ def anonymize_speakers(
 
     from voicenym.anonymizer import load
     from voicenym.corpus import file_plan, several_speakers
+    from voicenym.corpus.people_pseudonyms import UNSURE, pseudonyms_of
     from voicenym.diarization.treatments import Treatment, choice
     from voicenym.diarization.turn_files import read_turns
     from voicenym.diarization.turn_names import names_of, renamed
@@ -122,8 +123,7 @@ def anonymize_speakers(
     if dry_run:
         say("nothing else was written" if options.timeline else "nothing was written")
         return
-    people = [*sorted(who.hidden), several_speakers.UNSURE]
-    pseudonyms = several_speakers.pseudonyms_of(people, key, source)
+    pseudonyms = pseudonyms_of([*sorted(who.hidden), UNSURE], key, source)
     other = None if fallback is None else load(fallback.system, **fallback.parameters)
     item.target.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()

@@ -84,6 +84,17 @@ def serve(
         rich_help_panel=WORK,
         help="Requests a second of one client; 0: any.",
     ),
+    live_sessions: int | None = typer.Option(
+        None,
+        "--live-sessions",
+        min=0,
+        rich_help_panel=WORK,
+        help="Live sessions at once, each of which takes a worker; all workers but one unless "
+        "given, 0: none.",
+    ),
+    live_minutes: float = typer.Option(
+        60.0, "--max-live-minutes", min=0.01, rich_help_panel=WORK, help="Of a live session."
+    ),
     keys: Path | None = typer.Option(
         None,
         "--keys",
@@ -112,6 +123,7 @@ def serve(
     from voicenym.apps.cli.system_cards import system_cards
     from voicenym.apps.serve.application import application, is_open, is_page
     from voicenym.apps.serve.key_store import KeyStore
+    from voicenym.apps.serve.live_sessions import LiveLimits
     from voicenym.apps.serve.service import Service, WorkLimits
     from voicenym.apps.web.bind_rules import Binding
     from voicenym.apps.web.hardening import Protection
@@ -123,13 +135,17 @@ def serve(
 
     tokens = None if token_file is None else BearerTokens.load(token_file)
     binding = Binding(host, port, tokens is not None, certificate, private_key, client_ca)
+    workers = workers or cores()
     work = WorkLimits(
-        workers or cores(),
+        workers,
         waiting,
         60.0 * minutes,
         60.0 * job_minutes,
         work_seconds,
         memory << 20,
+    )
+    live = LiveLimits(
+        max(1, workers - 1) if live_sessions is None else live_sessions, 60.0 * live_minutes
     )
     protection = Protection(
         Limits(megabytes << 20, per_second=rate, burst=max(1, int(3 * rate))),
@@ -141,7 +157,7 @@ def serve(
     )
     with UploadFolder(folder) as uploads:
         stored = KeyStore(keys or weights_home.home() / "serve-keys")
-        service = Service(uploads, stored, system_cards(), work)
+        service = Service(uploads, stored, system_cards(), work, live)
         if uploads.swept:
             typer.echo(f"wiped what {uploads.swept} ended servers left", err=True)
         run_server(

@@ -10,9 +10,12 @@ from typing import Any
 
 from voicenym.apps.serve.information_routes import add_information_routes
 from voicenym.apps.serve.job_routes import add_job_routes
+from voicenym.apps.serve.live_socket import PATH as LIVE
+from voicenym.apps.serve.live_socket import LiveSocket
 from voicenym.apps.serve.recording_routes import add_recording_routes
 from voicenym.apps.serve.responses import problem_response
 from voicenym.apps.serve.service import Service
+from voicenym.apps.serve.speaker_routes import add_speaker_routes
 from voicenym.apps.web.asgi_types import Receive, Scope, Send
 from voicenym.apps.web.hardening import Hardened, Protection, hardened
 from voicenym.apps.web.static_files import StaticFiles
@@ -40,13 +43,15 @@ def application(service: Service, protection: Protection) -> Hardened:
     """
     made: list[Hardened] = []
     api = _api(service, lambda: made[0].statuses)
-    page = StaticFiles(PAGE, "/page")
+    page, live = StaticFiles(PAGE, "/page"), LiveSocket(service)
 
     async def both(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and is_page(scope["path"]):
             scope["voicenym.route"] = "(page)"
             path = "/page/" if scope["path"] == "/" else scope["path"]
             await page({**scope, "path": path}, receive, send)
+        elif scope["type"] == "websocket" and scope["path"] == LIVE:
+            await live(scope, receive, send)
         else:
             await api(scope, receive, send)
 
@@ -86,6 +91,7 @@ def _api(service: Service, statuses: Any) -> Any:
     for kind in (VoicenymError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, answer)
     add_recording_routes(app, service)
+    add_speaker_routes(app, service)
     add_job_routes(app, service)
     add_information_routes(app, service, statuses)
     return app

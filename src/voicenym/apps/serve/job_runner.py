@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Callable
@@ -10,12 +11,26 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from voicenym import processes
-from voicenym.apps.serve.job_task import DONE, FAILED, MODULES, PROGRESS, Outcome, Task, work
-from voicenym.apps.web.problem_details import Problem, busy, defect, problem_of
+from voicenym.apps.serve.job_task import (
+    DEFECT,
+    DONE,
+    FAILED,
+    MODULES,
+    PROGRESS,
+    Task,
+    work,
+)
+from voicenym.apps.serve.speakers_task import SpeakersTask
+from voicenym.apps.serve.task_outcome import Outcome, outcome_of
+from voicenym.apps.web.problem_details import Problem, busy, defect
 from voicenym.apps.web.quiet_log import LOGGER
 
 LOOK_SECONDS = 0.1
 """Between looks at whether a task was given up."""
+MOST_BYTES = 16 << 20
+"""Of a message of a worker."""
+STATUSES = (413, 422, 501)
+"""Statuses that a worker may refuse with."""
 Progress = Callable[[float, float | None], None]
 
 
@@ -49,6 +64,26 @@ class JobRunner:
     ) -> Outcome:
         """Runs a task; if it is cancelled, its process is killed.
 
+        Args and errors as of :meth:`find_speakers`.
+        """
+        value = await self._value(task, progress, started)
+        try:
+            return outcome_of(value, task.folder)
+        except ValueError:
+            raise self._strange() from None
+
+    async def find_speakers(self, task: SpeakersTask) -> dict[str, Any]:
+        """Turns of a recording, as :func:`~voicenym.apps.serve.speakers_task.find_speakers`."""
+        return await self._value(task, lambda done, of: None, lambda pid: None)
+
+    async def _value(
+        self,
+        task: Task | SpeakersTask,
+        progress: Progress,
+        started: Callable[[int], None],
+    ) -> dict[str, Any]:
+        """What the worker of a task says at its end.
+
         Args:
             task: what to do.
             progress: called in the event loop with seconds done and in all.
@@ -75,11 +110,11 @@ class JobRunner:
 
     def _run(
         self,
-        task: Task,
+        task: Task | SpeakersTask,
         progress: Progress,
         is_given_up: Callable[[], bool],
         started: Callable[[int], None],
-    ) -> Outcome:
+    ) -> dict[str, Any]:
         """Runs a task in a thread of its own."""
         if self._context is None:
             self.start()
@@ -103,7 +138,7 @@ class JobRunner:
 
     def _outcome(
         self, connection: Connection, progress: Progress, is_given_up: Callable[[], bool]
-    ) -> Outcome:
+    ) -> dict[str, Any]:
         end = time.monotonic() + self._seconds
         while True:
             if is_given_up():
@@ -118,24 +153,45 @@ class JobRunner:
             if not connection.poll(LOOK_SECONDS):
                 continue
             try:
-                kind, value = connection.recv()
+                kind, value = json.loads(connection.recv_bytes(MOST_BYTES))
             except (EOFError, OSError):
                 self.killed += 1
                 raise busy("The worker process of this request was killed.", 2.0) from None
+            except (ValueError, TypeError, RecursionError):
+                raise self._strange() from None
             if kind == PROGRESS:
-                progress(*value)
-            elif kind == DONE:
+                progress(*_progress(value))
+            elif kind == DONE and isinstance(value, dict):
                 return value
             elif kind == FAILED:
-                raise _problem(*value)
+                raise _refusal(value)
+            elif kind == DEFECT:
+                place = str(value)[:4000].replace("\\n", "\n")
+                logging.getLogger(LOGGER).error("defect in a worker: %s", place)
+                raise defect()
+            else:
+                raise self._strange()
 
-
-def _problem(kind: Any, text: str) -> Problem:
-    """Problem of an error in a worker; the place of a defect goes into the log."""
-    if kind is None:
-        logging.getLogger(LOGGER).error("defect in a worker: %s", text)
+    def _strange(self) -> Problem:
+        """Problem of a worker that says what no worker of ours says."""
+        self.killed += 1
+        logging.getLogger(LOGGER).error("a worker said what no worker says; it was killed")
         return defect()
-    found = problem_of(kind(text))
-    if kind.__name__ == "TooLongError":
-        found.status = 413
-    return found
+
+
+def _progress(value: Any) -> tuple[float, float | None]:
+    """Seconds done and in all."""
+    try:
+        done, of = value
+        return float(done), None if of is None else float(of)
+    except (TypeError, ValueError):
+        return 0.0, None
+
+
+def _refusal(value: Any) -> Problem:
+    """Problem of an error in a worker."""
+    try:
+        status = value["status"]
+        return Problem(status if status in STATUSES else 422, value["detail"], value["cure"])
+    except (TypeError, KeyError):
+        return defect()

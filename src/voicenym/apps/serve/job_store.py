@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from voicenym.apps.serve.job_task import Outcome
+from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.web.problem_details import Problem, busy
 
 QUEUED, RUNNING, DONE, FAILED = "queued", "running", "done", "failed"

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from voicenym.apps.serve.confinement import confine
+from voicenym.apps.serve.people_choice import People
+from voicenym.apps.serve.recording_length import NAME, TooLongError, stated_seconds, too_long
+from voicenym.apps.serve.speakers_task import SpeakersTask, find_speakers
+from voicenym.apps.serve.task_outcome import Outcome
+from voicenym.apps.web.problem_details import problem_of
+from voicenym.apps.web.quiet_log import defect_lines
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.pseudonym import Pseudonym
+
+if TYPE_CHECKING:
+    from voicenym.anonymizer import Anonymizer
 
 MODULES = (
     "torch", "numpy", "soxr", "soundfile", "av", "scipy.signal", "scipy.special", "tomllib",
     "voicenym.corpus.single_file", "voicenym.corpus.near_original", "voicenym.corpus.fallback",
+    "voicenym.corpus.several_speakers", "voicenym.diarization.diarizer",
     "voicenym.apps.serve.job_task", "voicenym.apps.serve.warm_systems",
+    "voicenym.apps.serve.live_task", "voicenym.live.live_engine", "voicenym.live.block_choice",
     "voicenym.audio.av_sink", "voicenym.audio.av_source", "voicenym.audio.wav_reader",
     "voicenym.audio.wav_sink", "voicenym.audio.sndfile_source", "voicenym.audio.sndfile_sink",
 )  # fmt: skip
 """Modules that the copied process imports, so that its copies need not."""
-NAME = "the recording"
-"""Name of every recording in messages."""
-PROGRESS, DONE, FAILED = "progress", "done", "failed"
+PROGRESS, DONE, FAILED, DEFECT = "progress", "done", "failed", "defect"
+"""Kinds of messages of a worker."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +58,8 @@ class Task:
         output_bytes: of the output.
         audit: whether attackers run on the result.
         output_format: as services call it, such as ``mp3_44100_128``; None keeps the container.
+        people: those in the recording, of whom the chosen ones are hidden; None: it has one
+            speaker.
     """
 
     source: Path
@@ -62,39 +75,13 @@ class Task:
     output_bytes: int = 4 << 30
     audit: bool = False
     output_format: str | None = None
+    people: People | None = field(default=None, repr=False)
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a task.
+def work(connection: Connection, task: Task | SpeakersTask) -> None:
+    """Main function of a worker process; sends JSON arrays of a kind and a value.
 
-    Args:
-        path: of the output, in the task's folder.
-        seconds: of the recording.
-        rate: in Hz.
-        channels: of the recording.
-        system: that made the output.
-        refusal: why it was not the chosen one; empty if it was.
-        warnings: sentences.
-        audit: of :func:`voicenym.evaluation.recording_audit.audit`, as JSON; None without one.
-    """
-
-    path: Path
-    seconds: float
-    rate: int
-    channels: int
-    system: str
-    refusal: str = ""
-    warnings: tuple[str, ...] = ()
-    audit: Mapping[str, Any] | None = field(default=None, repr=False)
-
-
-class TooLongError(AudioError):
-    """A recording that is longer than the server takes."""
-
-
-def work(connection: Connection, task: Task) -> None:
-    """Main function of a worker process; sends messages of a kind and a value.
+    It is not unpickled: what a recording made of a worker must not reach the server.
 
     Args:
         connection: to the server.
@@ -103,21 +90,31 @@ def work(connection: Connection, task: Task) -> None:
     import torch
 
     torch.set_num_threads(1)
+
+    def tell(kind: str, value: Any) -> None:
+        connection.send_bytes(json.dumps([kind, value]).encode())
+
     try:
         confine(task.memory, task.cpu_seconds, task.output_bytes)
-        outcome = run(task, lambda done, of: connection.send((PROGRESS, (done, of))))
-        message: tuple[str, Any] = (DONE, outcome)
+        if isinstance(task, SpeakersTask):
+            found = find_speakers(task)
+        else:
+            outcome = run(task, lambda done, of: tell(PROGRESS, [done, of]))
+            found = {**asdict(outcome), "path": outcome.path.name}
+        kind, value = DONE, found
     except VoicenymError as error:
-        message = (FAILED, (type(error), _nameless(str(error), task)))
+        kind, value = FAILED, _failure(error, task.folder)
     except MemoryError:
-        message = (FAILED, (AudioError, _NO_MEMORY))
+        kind, value = FAILED, _failure(AudioError(_NO_MEMORY), task.folder)
     except RuntimeError as error:
         known = "alloc" in str(error)  # torch's word for a lack of memory
-        message = (FAILED, (AudioError, _NO_MEMORY) if known else (None, _place(error)))
+        kind, value = DEFECT, {"place": defect_lines(error)}
+        if known:
+            kind, value = FAILED, _failure(AudioError(_NO_MEMORY), task.folder)
     except Exception as error:  # a defect; its message may quote the recording
-        message = (FAILED, (None, _place(error)))
+        kind, value = DEFECT, {"place": defect_lines(error)}
     with contextlib.suppress(OSError):
-        connection.send(message)
+        tell(kind, value)
         connection.close()
     os._exit(0)  # nothing to flush, and torch's own end takes a while
 
@@ -125,15 +122,17 @@ def work(connection: Connection, task: Task) -> None:
 _NO_MEMORY = f"{NAME}: needs more memory than the server gives; send a shorter one"
 
 
-def _nameless(text: str, task: Task) -> str:
+def _failure(error: VoicenymError, folder: Path) -> dict[str, Any]:
+    """Problem of an error, in which files of the request are the recording."""
+    found = problem_of(error)
+    status = 413 if isinstance(error, TooLongError) else found.status
+    texts = {"detail": str(found), "cure": found.cure}
+    return {"status": status, **{name: _nameless(text, folder) for name, text in texts.items()}}
+
+
+def _nameless(text: str, folder: Path) -> str:
     """Message in which the files of the request are the recording."""
-    return re.sub(rf"{re.escape(str(task.folder))}/[\w.]+", NAME, text)
-
-
-def _place(error: BaseException) -> str:
-    from voicenym.apps.web.quiet_log import defect_lines
-
-    return defect_lines(error)
+    return re.sub(rf"{re.escape(str(folder))}/[\w.]+", NAME, text)
 
 
 def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
@@ -158,16 +157,16 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
         other = load(task.fallback)
     with task.source.open("rb") as source:
         with open_reader(source) as reader:
-            whole = None if reader.frames is None else reader.frames / reader.rate
-            if whole is not None and whole > task.seconds * 1.05 + 1.0:  # may be an estimate
-                raise _too_long(task)
+            whole = stated_seconds(reader, task.seconds)
             target = task.folder / f"output{_extension(reader, task.suffix)}"
 
         def report(done: float) -> None:
             if done > task.seconds:
-                raise _too_long(task)
+                raise too_long(task.seconds)
             progress(done, whole)
 
+        if task.people is not None:
+            return _people(task, task.people, anonymizer, other, target, report)
         done = anonymize_file(
             anonymizer, task.pseudonym, source, target, name=NAME, progress=report, fallback=other
         )
@@ -189,11 +188,40 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
     )
 
 
-def _too_long(task: Task) -> TooLongError:
-    return TooLongError(
-        f"{NAME}: is longer than {task.seconds:g} s, the limit of this server; send a shorter one, "
-        "or raise the limit of the server"
+def _people(
+    task: Task,
+    people: People,
+    anonymizer: Anonymizer,
+    other: Anonymizer | None,
+    target: Path,
+    report: Callable[[float], None],
+) -> Outcome:
+    """Hides the chosen people of a recording."""
+    from voicenym.corpus import several_speakers
+    from voicenym.diarization.treatments import Treatment, choice
+
+    who = choice(people.turns, people.only, people.keep, Treatment(people.unsure))
+    what = several_speakers.plan_speakers(task.source, "turns", people.turns, who)
+    if what.frames > task.seconds * what.rate:
+        raise too_long(task.seconds)
+    result, refusals = several_speakers.anonymize_speakers(
+        anonymizer, people.pseudonyms, task.source, target, what, progress=report, fallback=other
     )
+    made = other if refusals and other is not None else anonymizer
+    reasons = sorted({one.reason for one in refusals.values()})
+    return Outcome(
+        target,
+        result.duration,
+        result.rate,
+        result.channels,
+        made.card.name,
+        "; ".join(reasons),
+        tuple(_nameless(text, task.folder) for text in result.warnings),
+        {"refused": _KEPT} if task.audit else None,
+    )
+
+
+_KEPT = "it compares whole recordings, and who is kept is in both."
 
 
 def _extension(reader: Any, suffix: str) -> str:

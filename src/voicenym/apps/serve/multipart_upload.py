@@ -15,6 +15,8 @@ from voicenym.private import open_private
 
 MOST_FIELD_BYTES = 64 << 10
 """Bytes of all text fields."""
+LONG_FIELDS = {"turns": 4 << 20}
+"""Fields that may be longer, each up to so many bytes."""
 MOST_PARTS = 32
 _SUFFIX = re.compile(r"\.[A-Za-z0-9]{1,8}")
 
@@ -164,8 +166,11 @@ class _Form:
             self._upload.size += end - start
             self._file.write(memoryview(data)[start:end])
             return
-        self._texts += end - start
-        if self._texts > MOST_FIELD_BYTES:
+        most = LONG_FIELDS.get(self._field or "")
+        if most is None:
+            self._texts += end - start
+        size = self._texts if most is None else len(self._text) + end - start
+        if size > (most or MOST_FIELD_BYTES):
             raise Problem(413, "The fields of the form are too long.", "Shorten them.")
         self._text += data[start:end]
 

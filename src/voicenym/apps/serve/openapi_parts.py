@@ -91,6 +91,65 @@ _FIELDS: dict[str, Any] = {
         "enum": ["true", "false"],
         "description": "Whether attackers run on the result; see /v1/audit/{id}",
     },
+    "turns": {
+        "type": "string",
+        "description": "Who speaks when, as RTTM of this recording: `rttm` of POST /v1/speakers. "
+        "Then the people are treated apart, and who is hidden follows from only and keep.",
+        "example": "SPEAKER recording 1 0.500 2.250 <NA> <NA> speaker-1 0.97 <NA>",
+    },
+    "only": {
+        "type": "string",
+        "description": "JSON list of labels in turns to hide; all others are kept unless keep",
+        "example": '["speaker-1"]',
+    },
+    "keep": {
+        "type": "string",
+        "description": "JSON list of labels in turns to keep; all others are hidden unless only",
+        "example": '["speaker-2"]',
+    },
+    "unsure": {
+        "type": "string",
+        "enum": ["hide", "keep", "silence"],
+        "description": "What happens where it is uncertain who speaks; hide unless given",
+    },
+    "names": {
+        "type": "string",
+        "description": "JSON object of labels in turns and names: with one key, one name has one "
+        "voice. Not kept.",
+        "example": '{"speaker-1": "s1"}',
+    },
+}
+SPEAKERS_FIELDS: dict[str, Any] = {
+    "speakers": {
+        "type": "string",
+        "pattern": "^([1-9]|1[0-9]|20)$",
+        "description": "Number of speakers, which is more reliable than to find it",
+        "example": "2",
+    },
+}
+"""Fields of POST /v1/speakers."""
+TURNS = {
+    "description": "Who speaks when",
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "object",
+                "required": ["seconds", "speakers", "turns", "rttm"],
+                "properties": {
+                    "seconds": {"type": "number"},
+                    "speakers": {"type": "array", "items": {"type": "object"}},
+                    "turns": {"type": "array", "items": {"type": "object"}},
+                    "rttm": {"type": "string"},
+                },
+            },
+            "example": {
+                "seconds": 4.0,
+                "speakers": [{"label": "speaker-1", "seconds": 2.25}],
+                "turns": [{"start": 0.5, "end": 2.75, "speaker": "speaker-1", "confidence": 0.97}],
+                "rttm": "SPEAKER recording 1 0.500 2.250 <NA> <NA> speaker-1 0.97 <NA>\n",
+            },
+        }
+    },
 }
 
 

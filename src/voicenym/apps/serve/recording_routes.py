@@ -6,19 +6,21 @@ import wave
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from voicenym.apps.serve import openapi_parts, output_formats
-from voicenym.apps.serve.job_task import Outcome, Task
+from voicenym.apps.serve.job_task import Task
 from voicenym.apps.serve.multipart_upload import Upload, receive_upload
 from voicenym.apps.serve.responses import recording
-from voicenym.apps.serve.service import FIELDS, Service, settings_of
+from voicenym.apps.serve.service import FIELDS, Service
+from voicenym.apps.serve.setting_fields import settings_of
 from voicenym.apps.web.hardening import OWNER
 from voicenym.apps.web.problem_details import Problem
 
 PATHS = ("/v1/speech-to-speech/{voice_id}", "/v1/voice-changer/{voice_id}")
 """Paths of speech-to-speech, by which clients of different ages ask."""
 _RAW = "pcm_s16le_16"
+T = TypeVar("T")
 
 
 def add_recording_routes(app: Any, service: Service) -> None:
@@ -111,7 +113,7 @@ async def _through(
             request.scope, request.receive, folder, file_field, text_fields
         )
         task = await task_of(owner, upload)
-        outcome = await _unless_gone(request, service.anonymize(task))
+        outcome = await unless_gone(request, service.anonymize(task))
     except BaseException:
         service.uploads.wipe(folder)
         raise
@@ -120,8 +122,8 @@ async def _through(
     return recording(outcome, audit_id, lambda: service.uploads.wipe(folder))
 
 
-async def _unless_gone(request: Any, work: Any) -> Outcome:
-    """Outcome of work, which is cancelled if the client goes.
+async def unless_gone(request: Any, work: Awaitable[T]) -> T:
+    """Result of work, which is cancelled if the client goes.
 
     Raises:
         Problem: the client is gone; nobody reads it.

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voicenym.apps.serve.job_task import Outcome
+from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.web.problem_details import Problem, problem_of
 
 if TYPE_CHECKING:

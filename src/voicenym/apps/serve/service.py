@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,10 +12,17 @@ from typing import Any
 
 from voicenym.apps.serve.job_runner import JobRunner, Progress
 from voicenym.apps.serve.job_store import DONE, FAILED, RUNNING, AuditStore, Job, JobStore
-from voicenym.apps.serve.job_task import Outcome, Task
+from voicenym.apps.serve.job_task import Task
 from voicenym.apps.serve.key_store import KeyStore
+from voicenym.apps.serve.live_runner import LiveRunner
+from voicenym.apps.serve.live_sessions import LiveLimits, LiveSessions
 from voicenym.apps.serve.multipart_upload import Upload
+from voicenym.apps.serve.people_choice import FIELDS as PEOPLE_FIELDS
+from voicenym.apps.serve.people_choice import people_of
 from voicenym.apps.serve.server_metrics import ServerMetrics
+from voicenym.apps.serve.setting_fields import flag_of, settings_of
+from voicenym.apps.serve.speakers_task import SpeakersTask
+from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.web.problem_details import Problem, problem_of
 from voicenym.apps.web.upload_folder import UploadFolder
 from voicenym.apps.web.work_slots import WorkSlots
@@ -24,11 +30,11 @@ from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
 
-FIELDS = ("system", "settings", "speaker", "key_id", "fallback", "audit")
+FIELDS = ("system", "settings", "speaker", "key_id", "fallback", "audit", *PEOPLE_FIELDS)
 """Text fields of an upload."""
-CLOSED = ("weights", "target", "device", "revision")
-"""Parameters of systems that name files or hardware of the server: clients do not set them."""
 MOST_SPEAKER = 256
+MOST_COUNT = 20
+"""Speakers of a recording that are asked for."""
 FORGET_SECONDS = 30.0
 """Between looks for results that nobody fetched."""
 
@@ -63,14 +69,17 @@ class Service:
         keys: of the clients.
         cards: of the systems, as JSON objects with a ``name`` each.
         limits: of work.
+        live_limits: of live sessions.
     """
 
     uploads: UploadFolder
     keys: KeyStore
     cards: list[dict[str, Any]]
     limits: WorkLimits = field(default_factory=WorkLimits)
+    live_limits: LiveLimits = field(default_factory=LiveLimits)
 
     def __post_init__(self) -> None:
+        self.live, self.live_runner = LiveSessions(self.live_limits), LiveRunner()
         self.runner = JobRunner(self.limits.work_seconds)
         self.slots = WorkSlots(self.limits.workers, self.limits.waiting)
         self.jobs = JobStore(self.uploads.wipe)
@@ -79,6 +88,7 @@ class Service:
         watch = self.metrics.watch
         watch("work_running", "Recordings in work.", lambda: self.slots.running)
         watch("work_queued", "Recordings that wait.", lambda: self.slots.queued)
+        watch("live_sessions", "Live sessions.", lambda: len(self.live))
         watch("jobs", "Jobs that are kept.", lambda: len(self.jobs))
         watch("workers_killed", "Workers that ended without an answer.", lambda: self.runner.killed)
         self._names = {card["name"] for card in self.cards}
@@ -98,12 +108,10 @@ class Service:
             self.check_system(fallback)
         settings = settings_of(fields.get("settings", "{}"))
         speaker = fields.get("speaker")
-        if speaker is not None and len(speaker) > MOST_SPEAKER:
-            raise Problem(
-                422, "The speaker's name is too long.", f"Use at most {MOST_SPEAKER} characters."
-            )
+        self.check_speaker(speaker)
         key_id = fields.get("key_id")
         key = Key.generate() if key_id is None else self.keys.key(owner, key_id)
+        people = await asyncio.to_thread(people_of, fields, key, upload.path)
         if speaker is None:
             from voicenym.corpus.speaker_rule import own
 
@@ -121,13 +129,53 @@ class Service:
             memory=limits.memory,
             cpu_seconds=int(limits.work_seconds) + 1,
             audit=flag_of(fields.get("audit", "false")),
+            people=people,
         )
+
+    def speakers_task_of(self, upload: Upload) -> SpeakersTask:
+        """Task of finding the speakers of an upload.
+
+        Raises:
+            Problem: a number of speakers that cannot be.
+        """
+        text = upload.fields.get("speakers") or None
+        if text is not None and (not text.isdecimal() or not 1 <= int(text[:4]) <= MOST_COUNT):
+            raise Problem(
+                422,
+                "speakers is no number of speakers.",
+                f"Send 1 to {MOST_COUNT}, or leave it out to find the number.",
+            )
+        limits = self.limits
+        return SpeakersTask(
+            upload.path,
+            upload.path.parent,
+            None if text is None else int(text),
+            limits.recording_seconds,
+            limits.memory,
+            int(limits.work_seconds) + 1,
+        )
+
+    async def find_speakers(self, task: SpeakersTask) -> dict[str, Any]:
+        """Finds the speakers of a recording when it is its turn.
+
+        Raises:
+            Problem: too much work, or what the worker says.
+        """
+        async with self.slots.slot():
+            return await self.runner.find_speakers(task)
 
     def check_system(self, name: str) -> None:
         """Raises a problem for a system that is not in the list."""
         if name not in self._names:
             raise Problem(
                 422, "There is no such system.", f"Use one of {', '.join(sorted(self._names))}."
+            )
+
+    def check_speaker(self, speaker: str | None) -> None:
+        """Raises a problem for a name that is too long."""
+        if speaker is not None and len(speaker) > MOST_SPEAKER:
+            raise Problem(
+                422, "The speaker's name is too long.", f"Use at most {MOST_SPEAKER} characters."
             )
 
     async def anonymize(
@@ -210,43 +258,3 @@ class Service:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
         await asyncio.to_thread(partial(self.uploads.close))
-
-
-def settings_of(text: str) -> dict[str, str]:
-    """Settings of a system, from a JSON object of numbers, booleans and words.
-
-    Raises:
-        Problem: anything else; a parameter that names files or hardware of the server.
-    """
-    try:
-        found: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise Problem(
-            422, "settings is no JSON object.", 'Send an object such as {"strength": 0.8}, or none.'
-        )
-    for name, value in found.items():
-        is_word = isinstance(value, str) and value.replace("-", "").replace("_", "").isalnum()
-        if name in CLOSED or not (is_word or isinstance(value, (int, float))):
-            raise Problem(
-                422,
-                "A setting is not one that clients may make.",
-                "Set numbers, booleans and words; weights, targets and devices are the operator's.",
-            )
-    return {str(name): _text(value) for name, value in found.items()}
-
-
-def _text(value: bool | int | float | str) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def flag_of(text: str) -> bool:
-    """Value of a field that is true or false.
-
-    Raises:
-        Problem: anything else.
-    """
-    if text.lower() not in ("true", "false", "1", "0"):
-        raise Problem(422, "audit is neither true nor false.", "Send audit=true, or leave it out.")
-    return text.lower() in ("true", "1")

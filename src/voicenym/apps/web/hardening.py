@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +22,18 @@ LOCAL = "local"
 """Owner of requests to a server without tokens."""
 OWNER = "voicenym.owner"
 """Entry of the scope with the owner of the request's token, or :data:`LOCAL`."""
+_FOREIGN = (403, 421)
+"""Statuses of requests that pages of other sites may have made."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
+_TOKEN_PROTOCOL = "bearer."
+"""Beginning of a subprotocol that is a token."""
+FIRST_OWN_CODE = 4000
+"""Added to a problem's status, it is the code with which a web socket is closed (RFC 6455, 7.4.2).
+"""
+CLOSE_SECONDS = 2.0
+"""For the last messages to a client that may take none."""
+MOST_REASON = 123
+"""Bytes of the reason of a close (RFC 6455, 5.5)."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +131,10 @@ class Hardened:
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A web socket; its token comes as the header, or as the subprotocol ``bearer.TOKEN``,
         since pages cannot set headers.
+
+        A problem is sent as a text message with the problem's JSON object, and closes the socket
+        with 4000 and its status; browsers show pages no answer to a handshake. Pages of other sites
+        get 403 instead.
         """
         started, accepted = time.monotonic(), False
 
@@ -130,11 +147,15 @@ class Hardened:
         try:
             self._admit(scope)
             await self._app(scope, receive, answer)
+        except asyncio.CancelledError:  # the server ends
+            raise
         except Exception as error:
-            if not isinstance(error, VoicenymError):
+            problem = problem_of(error) if isinstance(error, VoicenymError) else defect()
+            if not isinstance(error, (VoicenymError, OSError)):  # the client may be gone
                 self._log.error("defect: %s", defect_lines(error))
-            code = 1008 if isinstance(error, VoicenymError) else 1011
-            await send({"type": "websocket.close", "code": code})
+            with contextlib.suppress(OSError, RuntimeError, TimeoutError):
+                async with asyncio.timeout(CLOSE_SECONDS):
+                    await _close(problem, scope, answer, accepted)
         finally:
             self.in_flight -= 1
             self._log.info(
@@ -181,6 +202,28 @@ class Hardened:
             raise busy("The server has as many open requests as it may.")
 
 
+def subprotocol(scope: Scope) -> str | None:
+    """The subprotocol that a web socket is accepted with: the first that is no token."""
+    for protocol in scope.get("subprotocols", ()):
+        if not protocol.startswith(_TOKEN_PROTOCOL):
+            return str(protocol)
+    return None
+
+
+async def _close(problem: Problem, scope: Scope, send: Send, accepted: bool) -> None:
+    """Closes a web socket with a problem."""
+    if not accepted:
+        if problem.status in _FOREIGN:
+            await send({"type": "websocket.close", "code": FIRST_OWN_CODE + problem.status})
+            return
+        await send({"type": "websocket.accept", "subprotocol": subprotocol(scope)})
+    body = problem.body()
+    await send({"type": "websocket.send", "text": json.dumps({"event": "problem", **body})})
+    reason = f"{body['detail']} {body['cure']}".encode()[:MOST_REASON].decode("utf-8", "ignore")
+    code = FIRST_OWN_CODE + problem.status
+    await send({"type": "websocket.close", "code": code, "reason": reason})
+
+
 class _BrokenOff(Exception):
     """Ends a response that has begun; the server closes the connection."""
 
@@ -206,8 +249,8 @@ def _authorization(scope: Scope) -> str | None:
     if key is not None:
         return f"Bearer {key}"
     for protocol in scope.get("subprotocols", ()):
-        if protocol.startswith("bearer."):
-            return f"Bearer {protocol.removeprefix('bearer.')}"
+        if protocol.startswith(_TOKEN_PROTOCOL):
+            return f"Bearer {protocol.removeprefix(_TOKEN_PROTOCOL)}"
     return None
 
 

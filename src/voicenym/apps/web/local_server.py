@@ -107,6 +107,8 @@ def _protocol() -> type:
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
     class Protocol(H11Protocol):
+        _upgraded = False
+
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             if len(self.connections) > MOST_CONNECTIONS:
@@ -115,7 +117,11 @@ def _protocol() -> type:
                 self.loop.call_later(HEADER_SECONDS, self._close_unless_asked)
 
         def _close_unless_asked(self) -> None:
-            if self.cycle is None:  # no request came
+            if self.cycle is None and not self._upgraded:  # no request came
                 self.transport.close()
+
+        def handle_websocket_upgrade(self, event: Any) -> None:
+            self._upgraded = True
+            super().handle_websocket_upgrade(event)
 
     return Protocol

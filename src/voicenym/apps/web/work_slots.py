@@ -45,6 +45,24 @@ class WorkSlots:
             raise busy("The server works on as many requests as it may.", turns * self._usual)
 
     @asynccontextmanager
+    async def slot_at_once(self) -> AsyncIterator[None]:
+        """Context manager that holds a slot without a wait, for as long as a client likes: its time
+        says nothing of that of other work.
+
+        Raises:
+            Problem: 503 with ``Retry-After``.
+        """
+        if self._semaphore.locked():
+            raise busy("The server works on as many requests as it may.", self._usual)
+        await self._semaphore.acquire()
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            self._semaphore.release()
+
+    @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Context manager that holds a slot, after a wait for one.
 

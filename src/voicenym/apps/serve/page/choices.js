@@ -22,7 +22,8 @@ export function show(place, cards) {
   }
 }
 
-function sentences(card) {
+// What a system stops, by its measured figures.
+export function sentences(card) {
   const [top] = card.attackers;
   const words = card.figures.word_error_rate_percent;
   const parts = [

@@ -1,12 +1,14 @@
 // The page: a recording goes to the server as a job, and its result comes back once.
 import { show } from "./choices.js";
+import { endLive, offer, prepareLive } from "./live-panel.js";
 import { Recorder } from "./recorder.js";
 import { ask, follow, Refusal, useToken } from "./server.js";
 import { draw } from "./spectrogram.js";
 import { fill, text } from "./texts.js";
+import { kept, showTimeline } from "./timeline.js";
 
 const at = (id) => document.getElementById(id);
-const state = { file: null, recorder: null, job: null, audit: null, stop: null, urls: [] };
+const state = { file: null, recorder: null, job: null, audit: null, stop: null, urls: [], found: null, unshow: null };
 
 function say(message) {
   at("status").textContent = message;
@@ -24,7 +26,51 @@ function complain(error) {
 function choose(file, message) {
   state.file = file;
   at("chosen").textContent = message;
-  at("start").disabled = !file || state.stop !== null;
+  forgetSpeakers();
+  allow();
+}
+
+// Whether there is something to do, and somebody to hide.
+function allow() {
+  const open = state.file && state.stop === null;
+  const nobody = state.found && kept(at("timeline")).length === state.found.speakers.length;
+  at("unhidden").textContent = nobody ? text("nobodyHidden") : "";
+  at("start").disabled = !open || nobody;
+  at("find").disabled = !open;
+}
+
+function forgetSpeakers() {
+  state.unshow?.();
+  Object.assign(state, { found: null, unshow: null });
+  at("found").textContent = at("unhidden").textContent = "";
+}
+
+async function find() {
+  forgetSpeakers();
+  const stop = (state.stop = new AbortController());
+  const file = state.file;
+  at("error").textContent = "";
+  at("found").textContent = text("finding");
+  allow();
+  try {
+    const form = new FormData();
+    form.append("file", file);
+    if (at("count").value) form.append("speakers", at("count").value);
+    const options = { method: "POST", body: form, signal: stop.signal };
+    const found = await (await ask("/v1/speakers", options)).json();
+    if (state.file !== file) return;
+    state.found = found;
+    state.unshow = showTimeline(at("timeline"), found, file, allow);
+    at("found").textContent = text("found", { count: found.speakers.length });
+  } catch (error) {
+    if (state.file === file) at("found").textContent = "";
+    complain(error);
+  } finally {
+    if (state.stop === stop) {
+      state.stop = null;
+      allow();
+    }
+  }
 }
 
 function chosen(file) {
@@ -34,7 +80,9 @@ function chosen(file) {
 async function load() {
   at("error").textContent = "";
   try {
-    show(at("choices"), (await (await ask("/v1/systems")).json()).systems);
+    const { systems } = await (await ask("/v1/systems")).json();
+    show(at("choices"), systems);
+    offer(systems);
     at("token-form").hidden = true;
   } catch (error) {
     complain(error);
@@ -65,7 +113,7 @@ async function record() {
 async function work() {
   clear();
   const stop = (state.stop = new AbortController());
-  at("start").disabled = true;
+  allow();
   at("work").hidden = false;
   at("progress").removeAttribute("value");
   say(text("sending"));
@@ -74,6 +122,10 @@ async function work() {
     form.append("file", state.file);
     form.append("system", document.querySelector("input[name=system]:checked").value);
     form.append("audit", "true");
+    if (state.found) {
+      form.append("turns", state.found.rttm);
+      form.append("keep", JSON.stringify(kept(at("timeline"))));
+    }
     const options = { method: "POST", body: form, signal: stop.signal };
     state.job = await (await ask("/v1/jobs", options)).json();
     for await (const { event, data } of follow(state.job.links.events, stop.signal)) {
@@ -93,7 +145,7 @@ async function work() {
     if (state.stop === stop) {
       state.stop = null;
       at("work").hidden = true;
-      at("start").disabled = !state.file;
+      allow();
     }
   }
 }
@@ -174,6 +226,7 @@ async function forget() {
   const { stop, job, audit: id } = state;
   stop?.abort();
   if (state.recorder) await record();
+  await endLive();
   clear();
   at("form").reset();
   at("work").hidden = true;
@@ -187,8 +240,10 @@ async function forget() {
 }
 
 fill();
+prepareLive();
 at("file").addEventListener("change", (event) => chosen(event.target.files[0]));
 at("record").addEventListener("click", record);
+at("find").addEventListener("click", find);
 at("forget").addEventListener("click", forget);
 at("form").addEventListener("submit", (event) => {
   event.preventDefault();

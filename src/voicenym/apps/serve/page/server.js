@@ -14,6 +14,11 @@ export function useToken(given) {
   token = given;
 }
 
+// Subprotocols of a web socket, by which pages send tokens.
+export function protocols() {
+  return ["voicenym.live", ...(token ? [`bearer.${token}`] : [])];
+}
+
 export async function ask(path, options = {}) {
   const headers = token ? { Authorization: `Bearer ${token}` } : {};
   let answer;

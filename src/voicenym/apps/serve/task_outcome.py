@@ -1,0 +1,60 @@
+"""What became of a recording, as a worker tells it and the server checks it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_OUTPUT = re.compile(r"(output|converted)\.[A-Za-z0-9]{1,8}")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a task.
+
+    Args:
+        path: of the output, in the task's folder.
+        seconds: of the recording.
+        rate: in Hz.
+        channels: of the recording.
+        system: that made the output.
+        refusal: why it was not the chosen one; empty if it was.
+        warnings: sentences.
+        audit: of :func:`voicenym.evaluation.recording_audit.audit`, as JSON; None without one.
+    """
+
+    path: Path
+    seconds: float
+    rate: int
+    channels: int
+    system: str
+    refusal: str = ""
+    warnings: tuple[str, ...] = ()
+    audit: Mapping[str, Any] | None = field(default=None, repr=False)
+
+
+def outcome_of(value: Mapping[str, Any], folder: Path) -> Outcome:
+    """Outcome that a worker tells, checked: its output is a file of the request's folder.
+
+    Raises:
+        ValueError: it is no outcome.
+    """
+    try:
+        path = folder / value["path"]
+        if not _OUTPUT.fullmatch(value["path"]) or path.is_symlink() or not path.is_file():
+            raise ValueError("no output")
+        return Outcome(
+            path,
+            float(value["seconds"]),
+            int(value["rate"]),
+            int(value["channels"]),
+            str(value["system"]),
+            str(value["refusal"]),
+            tuple(map(str, value["warnings"])),
+            None if value["audit"] is None else dict(value["audit"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise ValueError("no outcome") from error

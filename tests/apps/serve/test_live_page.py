@@ -1,0 +1,207 @@
+"""The live session of the page in a browser with a fake microphone: what the loudspeaker gets."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+
+import numpy as np
+import pytest
+from browser_page import CHROMIUM, FLAGS, picture, violations
+
+playwright = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make system")
+LISTEN = """
+(() => {
+  // A copy of what goes to the loudspeaker, and of the frames that go to the server.
+  window.heard = [];
+  const connect = AudioNode.prototype.connect;
+  AudioNode.prototype.connect = function (target, ...rest) {
+    if (target instanceof AudioDestinationNode && !(this instanceof ScriptProcessorNode)) {
+      const ear = this.context.createScriptProcessor(1024, 1, 1);
+      ear.onaudioprocess = (event) => window.heard.push(...event.inputBuffer.getChannelData(0));
+      connect.call(this, ear);
+      connect.call(ear, target);
+      window.ear = ear;  // or it is collected
+    }
+    return connect.call(this, target, ...rest);
+  };
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (data) {
+    window.socket = this;
+    if (window.holds && typeof data !== "string") return;
+    send.call(this, data);
+  };
+})();
+"""
+
+
+@pytest.fixture(scope="module")
+def own(start, tmp_path_factory):
+    with start(tmp_path_factory.mktemp("live") / "server", "--workers", 2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser(sample):
+    flags = [*FLAGS, f"--use-file-for-fake-audio-capture={sample}"]
+    flags.append("--autoplay-policy=no-user-gesture-required")
+    with playwright.sync_playwright() as tools:
+        found = tools.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser, own):
+    with browser.new_context(permissions=["microphone"]) as context:
+        found = context.new_page()
+        asked, said = [], []
+        found.on("request", lambda request: asked.append(request.url))
+        found.on("console", lambda line: said.append(line.text) if line.type == "error" else None)
+        found.on("pageerror", lambda error: said.append(str(error)))
+        found.add_init_script(LISTEN)
+        found.goto(own.url)
+        found.wait_for_selector("#live-system option", state="attached")
+        found.select_option("#live-system", "mcadams")
+        yield found
+        assert [url for url in asked if not url.startswith((own.url, "blob:"))] == []
+        assert said == []
+
+
+def begin(page):
+    """Start, and wait until anonymized sound goes out."""
+    page.click("#live-start")
+    page.wait_for_selector("#live-light[data-light=sound]", timeout=60_000)
+
+
+def last_heard(page, milliseconds):
+    """What the loudspeaker gets for a while."""
+    page.evaluate("window.heard = []")
+    page.wait_for_timeout(milliseconds)
+    return np.array(page.evaluate("window.heard"))
+
+
+def test_the_anonymized_voice_goes_out_with_its_measured_delay(page, own):
+    begin(page)
+    heard = last_heard(page, 2_500)
+    assert np.abs(heard).max() > 0.02
+    text = page.text_content("#live-delay")
+    delay = int(re.search(r"(\d+) ms", text)[1])
+    assert 60 < delay < 1_000
+    assert page.get_attribute("#live-start", "aria-pressed") == "true"
+    page.click("#live-start")
+    page.wait_for_selector("#live-light[data-light=off]")
+    assert page.is_hidden("#live-panel")
+    assert page.text_content("#live-error") == ""
+    ended(own)
+
+
+def test_a_browser_that_converts_no_rates_sends_its_own(page, own):
+    """As Firefox, which refuses a microphone of another rate than the context's."""
+    page.evaluate(
+        """() => {
+        const source = AudioContext.prototype.createMediaStreamSource;
+        AudioContext.prototype.createMediaStreamSource = function (stream) {
+          if (this.sampleRate === 16000) throw new DOMException("another rate");
+          window.rate = this.sampleRate;
+          return source.call(this, stream);
+        };
+        }"""
+    )
+    begin(page)
+    assert page.evaluate("window.rate") in (44_100, 48_000)
+    assert np.abs(last_heard(page, 2_000)).max() > 0.01
+    page.click("#live-start")
+    ended(own)
+
+
+def test_the_running_session_is_accessible(page):
+    begin(page)
+    picture(page, "live", "#live")
+    assert violations(page) == []
+
+
+def ended(server):
+    for _ in range(100):
+        if not server.workers():
+            return
+        time.sleep(0.1)
+    raise AssertionError("the worker is still there")
+
+
+def test_a_killed_worker_is_silence_and_a_sentence(page, own):
+    begin(page)
+    os.kill(own.workers()[0], signal.SIGKILL)
+    page.wait_for_selector("#live-light[data-light=off]", timeout=10_000)
+    assert "killed" in page.text_content("#live-error")
+    assert not last_heard(page, 500).any()
+    assert violations(page) == []
+    ended(own)
+
+
+def test_a_stopped_worker_is_silence_and_a_red_light(page, own):
+    """The model lags: nothing of the microphone is heard until its answers come again."""
+    begin(page)
+    (worker,) = own.workers()
+    os.kill(worker, signal.SIGSTOP)
+    page.wait_for_selector("#live-light[data-light=lost]", timeout=10_000)
+    assert not last_heard(page, 600).any()
+    picture(page, "live-silence", "#live")
+    os.kill(worker, signal.SIGCONT)
+    page.wait_for_selector("#live-light[data-light=sound]", timeout=20_000)
+    page.click("#live-start")
+    ended(own)
+
+
+def test_a_connection_that_lags_is_silence(page, own):
+    begin(page)
+    page.evaluate("window.holds = true")
+    page.wait_for_selector("#live-light[data-light=lost]", timeout=10_000)
+    assert not last_heard(page, 600).any()
+    page.evaluate("window.socket.close()")
+    page.wait_for_selector("#live-light[data-light=off]", timeout=10_000)
+    ended(own)
+
+
+def test_a_refusal_is_shown_and_nothing_is_heard(page, own):
+    begin(page)
+    second = page.context.new_page()
+    second.add_init_script(LISTEN)
+    second.goto(own.url)
+    second.wait_for_selector("#live-system option", state="attached")
+    second.click("#live-start")
+    error = second.locator("#live-error")
+    playwright.expect(error).to_contain_text("as many live sessions", timeout=20_000)
+    assert second.get_attribute("#live-light", "data-light") == "off"
+    assert not np.array(second.evaluate("window.heard")).any()
+    second.close()
+    page.click("#live-start")
+    ended(own)
+
+
+def test_the_keyboard_starts_and_stops_it(page, own):
+    page.focus("#live-system")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#live-light[data-light=sound]", timeout=60_000)
+    page.keyboard.press("Space")
+    page.wait_for_selector("#live-light[data-light=off]")
+    ended(own)
+
+
+def test_a_server_with_tokens_takes_the_page_s(browser, server):
+    with browser.new_context(permissions=["microphone"]) as context:
+        page = context.new_page()
+        page.goto(server.url)
+        page.wait_for_selector("#token-form:not([hidden])")
+        page.fill("#token", server.tokens["anna"])
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#live-system option", state="attached")
+        page.select_option("#live-system", "mcadams")
+        begin(page)
+        page.click("#live-start")
+        page.wait_for_selector("#live-light[data-light=off]")
+    ended(server)
