@@ -1,6 +1,6 @@
 """Growth of anonymization with the number of files, the length of a recording and the keys.
 
-    python benchmarks/system_growth.py [--plot growth.png] [--hours 1] [--files 3000]
+    python benchmarks/system_growth.py [--plot growth.png] [--hours 1] [--files 3000] [--only keys]
 
 Each row is a size with the processor's seconds and the peak of resident memory, each in a process
 of its own, after a short recording that is not counted. Below each table are the exponents of both,
@@ -151,6 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--plot", default="")
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--files", type=int, default=3000)
+    parser.add_argument("--only", default="", help="tables whose name has this in it")
     parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.case:
@@ -178,6 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     }
     curves: dict[str, Curve] = {}
     for name, (way, system, of) in tables.items():
+        if options.only not in name:
+            continue
         print(name)
         spent, peak = [], []
         for size in of:
