@@ -21,6 +21,8 @@ import argparse
 import os
 import resource
 import shutil
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -40,6 +42,8 @@ from voicenym.corpus.single_file import anonymize_file
 from voicenym.pseudonym import Key
 
 LIMIT = 1.03
+PRODUCTS = 4000
+"""Products of a process that computes and does nothing else."""
 OVERHEAD = 3.0
 """Milliseconds of a file."""
 
@@ -103,14 +107,47 @@ def another_file(job: Job, items: list[Item], workers: int, out: Path) -> np.nda
     return cost
 
 
+def pure_compute() -> float:
+    """Seconds by the clock of matrix products that fit the cache, in this process."""
+    one = torch.ones(256, 256)
+    started = time.perf_counter()
+    for _ in range(PRODUCTS):
+        torch.mm(one, one)
+    return time.perf_counter() - started
+
+
+def together(processes: int) -> float:
+    """Products a second of so many busy processes, which share nothing and wait for nothing."""
+    command = [sys.executable, __file__, "--compute"]
+    running = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(processes)
+    ]
+    for process in running:  # all are ready before the first one starts
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return sum(PRODUCTS / float(process.communicate()[0]) for process in running)
+
+
 def scaling(job: Job, items: list[Item], rounds: int, out: Path) -> None:
-    """Prints how many times as fast two workers are as one process."""
-    ratios = np.array(
-        [another_file(job, items, 1, out) / another_file(job, items, 2, out) for _ in range(rounds)]
-    )
-    # the second core counts: the same time of the processor is twice the speed
-    for name, found in zip(("processor", "clock"), (2 * ratios[:, 0], ratios[:, 1]), strict=True):
-        print(f"two workers, by the {name}: {median(found)} x one   (limit 1.85)")
+    """Prints how many times as fast two workers are as one process, and how many times as much two
+    processes compute as one if neither reads nor writes: what the machine has for a second worker.
+    """
+    found = []
+    for _ in range(rounds):
+        bare = together(2) / together(1)
+        one, two = (another_file(job, items, workers, out) for workers in (1, 2))
+        # the second core counts: the same time of the processor is twice the speed
+        found.append((2 * one[0] / two[0], one[1] / two[1], bare))
+    ratios = np.array(found)
+    for name, column in zip(("processor", "clock"), ratios.T, strict=False):
+        print(f"two workers, by the {name}: {median(column)} x one   (limit 1.85)")
+    print(f"two processes of products alone: {median(ratios[:, 2])} x one")
+    print(f"two workers of what the machine has for two: {median(ratios[:, 1] / ratios[:, 2])}")
 
 
 def slow_disk(job: Job, items: list[Item], milliseconds: float, out: Path) -> None:
@@ -182,8 +219,14 @@ def main() -> None:
     parser.add_argument("--system", default="mcadams")
     parser.add_argument("--speech", help="a mono recording at 16 kHz")
     parser.add_argument("--flush", type=float, nargs="*", default=[0.0, 2.0, 10.0])
+    parser.add_argument("--compute", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     torch.set_num_threads(1)
+    if options.compute:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        print(pure_compute())
+        return
     with prepared(options.files, options.system, options.speech) as (job, items, out):
         spent = seconds(job, items, out, options.rounds)
         for name, figures in spent.items():

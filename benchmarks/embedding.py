@@ -6,7 +6,9 @@ The corpus is noise of mixed lengths, 1 to 20 s. Networks have the published siz
 weights. The limit is the rate of multiplications and additions that this machine reaches in a large
 convolution of PyTorch, 1,024 channels of three frames, measured between the runs of each network;
 "share of it" is what the network's own multiplications and additions reach, the filterbank's time
-included. "Large batches" is the network alone, on batches of 4 recordings of 4 s.
+included. "Of its own" is the share of the time in which the network's own convolutions and matrix
+products, of the same shapes, are done alone: what is left are filterbank, norms, pooling, and the
+order of the work. "Large batches" is the network alone, on batches of 4 recordings of 4 s.
 
 Times on a processor are of all its threads together, divided by their number: others may use the
 machine, and to wait for them is no work; but a thread that waits for its own sibling counts. On a
@@ -21,6 +23,8 @@ import time
 from collections.abc import Callable
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_map
 
 from voicenym.nets.speakers.dvector import LAYERS, MELS, PART_FRAMES, SIZE, DVector, part_starts
 from voicenym.nets.speakers.ecapa import BANDS, Ecapa
@@ -32,6 +36,11 @@ HOP = 160
 REPEATS = 5
 BATCH = (4, 4 * RATE)
 LIMIT = 0.05
+PRODUCTS = (
+    "aten.mm", "aten.addmm", "aten.bmm", "aten.baddbmm", "aten.matmul", "aten.linear",
+    "aten.convolution", "aten.conv1d", "mkldnn._linear_pointwise", "mkldnn._convolution_pointwise",
+)  # fmt: skip
+"""Operations that are products of matrices, or convolutions."""
 
 
 def ecapa_products(network: Ecapa, frames: int) -> int:
@@ -100,6 +109,49 @@ def convolution(device: str) -> tuple[Callable[[], object], int]:
     return lambda: torch.nn.functional.conv1d(values, weight), products
 
 
+class Recorded(TorchDispatchMode):
+    """Records convolutions and matrix products, for :meth:`alone`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls: list[tuple[Callable[..., object], tuple[object, ...], dict[str, object]]] = []
+        self._arrays: dict[object, torch.Tensor] = {}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+        if str(func.overloadpacket) in PRODUCTS:
+            self._calls.append((func, tree_map(self._other, args), kwargs or {}))
+        return func(*args, **(kwargs or {}))
+
+    def _other(self, value: object) -> object:
+        """An array of the same shape with other numbers, one for all calls, so that it is warm;
+        the same where it is no plain array.
+        """
+        if not isinstance(value, torch.Tensor) or value.layout is not torch.strided:
+            return value
+        if not value.is_contiguous():
+            return value
+        name = value.shape, value.dtype
+        if name not in self._arrays:
+            self._arrays[name] = torch.randn(value.shape, dtype=value.dtype)
+        return self._arrays[name]
+
+    @torch.inference_mode()
+    def alone(self) -> None:
+        """Repeats them, and nothing else."""
+        for func, args, kwargs in self._calls:
+            func(*args, **kwargs)
+
+
+def of_its_own(clock: Clock, function: Callable[[], object], rounds: int = REPEATS) -> list[float]:
+    """Shares of a network's time that its own products need alone, in rising order."""
+    function()
+    recorded = Recorded()
+    with recorded:
+        function()
+    recorded.alone()
+    return sorted(clock(recorded.alone) / clock(function) for _ in range(rounds))
+
+
 def against(clock: Clock, function: Callable[[], object], products: int) -> tuple[float, float]:
     """Seconds, and the share of the convolution's rate, medians of runs between convolutions."""
     peer, peers = convolution(clock.device)
@@ -128,7 +180,7 @@ def main() -> None:
     duration = sum(len(r) for r in recordings) / RATE
     print(f"{len(recordings)} recordings, {duration:.0f} s; PyTorch {torch.__version__}")
     print(f"{'network':12s} {'threads':>7s} {'of real time':>13s} {'share of it':>12s} ", end="")
-    print(f"{'large batches':>14s}")
+    print(f"{'of its own':>18s} {'large batches':>14s}")
     for threads in options.threads if options.device == "cpu" else [1]:
         torch.set_num_threads(threads)
         clock = Clock(options.device, threads)
@@ -144,10 +196,12 @@ def main() -> None:
                 products = rows * count(network, features.shape[1])
                 work = lambda n=network, f=features: n.encode(f)  # noqa: E731
                 _, large = against(clock, work, products)
+            own = of_its_own(clock, lambda n=network: n.embed(recordings), 3)
+            shown = f"{own[1]:.2f} ({own[0]:.2f}-{own[-1]:.2f})"
             missed = " (over the limit)" if spent / duration > LIMIT else ""
             print(
-                f"{name:12s} {threads:7d} {spent / duration:13.4f} {share:12.2f} {large:14.2f}"
-                + missed,
+                f"{name:12s} {threads:7d} {spent / duration:13.4f} {share:12.2f} {shown:>18s} "
+                f"{large:14.2f}" + missed,
                 flush=True,
             )
 

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import soundfile
 import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 import voicenym
@@ -40,8 +41,10 @@ def best(clock: Clock, function: Callable[[], object], times: int = 5) -> float:
 
 
 def operations(function: Callable[[], object]) -> int:
-    """Multiply-adds in matrix products and convolutions."""
-    with FlopCounterMode(display=False) as counter:
+    """Multiply-adds in matrix products, convolutions and attention, which is counted in its plain
+    form.
+    """
+    with sdpa_kernel(SDPBackend.MATH), FlopCounterMode(display=False) as counter:
         function()
     return int(counter.get_total_flops()) // 2
 

@@ -1,6 +1,6 @@
 """Growth of anonymization with the number of files, the length of a recording and the keys.
 
-    python benchmarks/system_growth.py [--plot growth.png] [--hours 1] [--files 3000]
+    python benchmarks/system_growth.py [--plot growth.png] [--hours 1] [--files 3000] [--only keys]
 
 Each row is a size with the processor's seconds and the peak of resident memory, each in a process
 of its own, after a short recording that is not counted. Below each table are the exponents of both,
@@ -49,15 +49,15 @@ def make(path: Path, seconds: float) -> None:
             left -= count
 
 
-def files(system: str, count: int, folder: Path, again: bool = False) -> float:
-    """A folder of short files, ten to a speaker; ``again``: they are there already."""
+def files(system: str, count: int, folder: Path, again: bool = False, of_each: int = 10) -> float:
+    """A folder of short files, so many of each speaker; ``again``: they are there already."""
     from voicenym.corpus.batch_runner import Job, run
     from voicenym.corpus.file_plan import plan
     from voicenym.pseudonym import Key
 
     make(folder / "first.wav", FILE_SECONDS)
     for number in range(count):
-        path = folder / "in" / f"s{number // 10}" / f"{number}.wav"
+        path = folder / "in" / f"s{number // of_each}" / f"{number}.wav"
         path.parent.mkdir(parents=True, exist_ok=True)
         os.link(folder / "first.wav", path)
     key = Key(bytes(32), None)
@@ -88,18 +88,27 @@ def length(system: str, seconds: int, folder: Path) -> float:
     return time.process_time() - start
 
 
-def keys(system: str, count: int, folder: Path) -> float:
-    """One recording under several keys, as an attacker that searches for the key has it."""
+def keys(system: str, count: int, folder: Path, kept: bool = False) -> float:
+    """One recording under several keys; ``kept``: with its analysis in memory, as an attacker that
+    searches for the key has it.
+    """
     import voicenym
+    from voicenym.dsp.analysis_memory import AnalysisMemory, keeping_analyses
 
     make(folder / "in.wav", KEY_SECONDS)
     audio, anonymizer = voicenym.read(folder / "in.wav"), voicenym.load(system)
     guesses = [voicenym.Key(bytes([k]) * 32, None) for k in range(count)]
     anonymizer(audio, voicenym.Key(bytes([255]) * 32, None).pseudonym("growth"))
     start = time.process_time()
-    for guess in guesses:
-        anonymizer(audio, guess.pseudonym("growth"))
+    with keeping_analyses(AnalysisMemory() if kept else None):
+        for guess in guesses:
+            anonymizer(audio, guess.pseudonym("growth"))
     return time.process_time() - start
+
+
+def speakers(system: str, count: int, folder: Path) -> float:
+    """Files of as many speakers, one each."""
+    return files(system, count, folder, of_each=1)
 
 
 WAYS = {
@@ -107,6 +116,8 @@ WAYS = {
     "files that are there": lambda *case: files(*case, again=True),
     "seconds": length,
     "keys": keys,
+    "keys, analysed once": lambda *case: keys(*case, kept=True),
+    "speakers": speakers,
 }
 
 
@@ -140,6 +151,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--plot", default="")
     parser.add_argument("--hours", type=float, default=1.0)
     parser.add_argument("--files", type=int, default=3000)
+    parser.add_argument("--only", default="", help="tables whose name has this in it")
     parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     if options.case:
@@ -152,10 +164,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "files that are there already, by files": ("files that are there", "mcadams", counts),
         "mcadams, by seconds": ("seconds", "mcadams", lengths),
         "recast, by seconds": ("seconds", "recast", lengths),
+        "mcadams, by speakers of one file": ("speakers", "mcadams", counts),
         "mcadams, 10 s, by keys": ("keys", "mcadams", sizes(MOST_KEYS, 1, 4)),
+        "mcadams, 10 s, by keys, analysed once": (
+            "keys, analysed once",
+            "mcadams",
+            sizes(MOST_KEYS, 1, 4),
+        ),
+        "recast, 10 s, by keys, analysed once": (
+            "keys, analysed once",
+            "recast",
+            sizes(MOST_KEYS, 1, 4),
+        ),
     }
     curves: dict[str, Curve] = {}
     for name, (way, system, of) in tables.items():
+        if options.only not in name:
+            continue
         print(name)
         spent, peak = [], []
         for size in of:

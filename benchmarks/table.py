@@ -9,6 +9,7 @@ elapsed time. Start-up is elapsed time of whole processes. The other scripts pri
 from __future__ import annotations
 
 import itertools
+import statistics
 import subprocess
 import sys
 import time
@@ -19,11 +20,15 @@ import numpy as np
 import torch
 
 import batch
+import embedding
 import ffts
+import householder
 import identity
 import ivector
+import keys
 import mcadams_reference
 import metrics
+import resynthesis
 import similarity
 import speed
 import voicenym
@@ -50,8 +55,12 @@ def systems() -> Iterator[Row]:
         yield f"{name}, {SECONDS} s", ours, "real time", float(SECONDS)
 
 
-def keys() -> Iterator[Row]:
-    """``word-codes`` under another key against the first key of a recording."""
+def further_keys() -> Iterator[Row]:
+    """A further key of a recording whose analysis is in memory, against its first key."""
+    for name in keys.SYSTEMS:
+        found = list(keys.pairs(name, speed.signal(SECONDS, None), 3))
+        further, first = (statistics.median(pair[k] for pair in found) for k in (0, 1))
+        yield f"{name}, a further key, {SECONDS} s", further, "the first key", first
     audio = voicenym.Audio(speed.signal(SECONDS, None), speed.RATE)
     system = voicenym.load("word-codes")
     names = map(str, itertools.count())
@@ -60,7 +69,7 @@ def keys() -> Iterator[Row]:
         partial(speed.anonymized, system, audio, speed.KEY.pseudonym("benchmark")),
         lambda: system(audio, speed.KEY.pseudonym(next(names))),  # so that codes are known again
     )[:2]
-    yield f"word-codes, another key, {SECONDS} s", another, "the first key", first
+    yield f"word-codes, a further key, {SECONDS} s", another, "the first key", first
 
 
 def frame_by_frame() -> Iterator[Row]:
@@ -88,6 +97,48 @@ def transforms() -> Iterator[Row]:
     for name in ffts.SYSTEMS:
         ours, limit, _, _ = ffts.row(name, samples, 3)
         yield f"{name}, {SECONDS} s", ours * SECONDS, "its FFTs", limit * SECONDS
+
+
+def networks() -> Iterator[Row]:
+    """Systems of networks against their multiply-adds at the rate of a matrix product; speaker
+    vectors of a corpus against convolutions; reflections against reflections in sequence.
+    """
+    clock = embedding.Clock("cpu", 1)
+    rate = resynthesis.rate_of_products(clock, 768, 2000)
+    pseudonym = speed.KEY.pseudonym("benchmark")
+    for name, seconds in (
+        ("base", 4),
+        ("base", SECONDS),
+        ("word-codes", 4),
+        ("word-codes", SECONDS),
+    ):
+        system, audio = voicenym.load(name), voicenym.Audio(speed.signal(seconds, None), speed.RATE)
+        work = partial(speed.anonymized, system, audio, pseudonym)
+        work()
+        with torch.inference_mode():
+            limit = resynthesis.operations(work) / rate
+        (ours,) = speed.best(work, repeats=2)
+        yield f"{name}, {seconds} s", ours, "its multiply-adds", limit
+    recordings = embedding.corpus(12)
+    make, count = embedding.NETWORKS["ecapa-512"]
+    network = make().eval()
+    products = sum(count(network, len(r) // embedding.HOP + 1) for r in recordings)
+    embed = partial(network.embed, recordings)
+    spent, share = embedding.against(clock, embed, products)
+    yield "speaker vectors of 12 recordings, ecapa-512", spent, "a large convolution", spent * share
+    share = embedding.of_its_own(clock, embed, 3)[1]
+    yield "speaker vectors of 12 recordings, ecapa-512", spent, "its own products", spent * share
+    own = householder.Clock("process", 1, "cpu")
+    for form, reading, sees in householder.KINDS[:2]:
+        net = householder.Householder(form, householder.SIZE, reading=reading, sees=sees)
+        z = torch.randn(householder.BATCH, householder.SIZE)
+        grad, weights = torch.randn_like(z), list(net.parameters())
+        passes = [
+            lambda f=f: torch.autograd.grad(f(z), weights, grad)  # noqa: B023
+            for f in (net.rotated, partial(householder.in_sequence, net))
+        ]
+        ours, theirs = own(passes[0], 7), own(passes[1], 3)
+        yield f"{form}, 64 vectors, forward and backward", ours, "reflections in sequence", theirs
 
 
 def folder() -> Iterator[Row]:
@@ -157,7 +208,7 @@ def vectors() -> Iterator[Row]:
 
 
 PARTS: tuple[Callable[[], Iterator[Row]], ...] = (
-    systems, keys, frame_by_frame, transforms, folder, start, scores, vectors,
+    systems, further_keys, frame_by_frame, transforms, networks, folder, start, scores, vectors,
 )  # fmt: skip
 
 

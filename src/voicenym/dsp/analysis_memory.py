@@ -27,12 +27,15 @@ class AnalysisMemory:
 
     Args:
         most: bytes of all tensors in it.
+
+    Attributes:
+        bytes: of the tensors in it now.
     """
 
     def __init__(self, most: int = MOST_BYTES) -> None:
         self._most = most
         self._known: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
-        self._bytes = 0
+        self.bytes = 0
 
     def __len__(self) -> int:
         return len(self._known)
@@ -45,10 +48,10 @@ class AnalysisMemory:
         found = analyse()
         size = bytes_of(found)
         self._known[name] = found, size
-        self._bytes += size
-        while self._bytes > self._most:
+        self.bytes += size
+        while self.bytes > self._most:
             _, (_, dropped) = self._known.popitem(last=False)
-            self._bytes -= dropped
+            self.bytes -= dropped
         return found
 
 

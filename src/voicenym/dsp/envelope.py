@@ -71,17 +71,23 @@ def warp_bins(values: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
         positions = positions[:, None]
     lower = positions.floor().long().clamp_max(bins - 2)
     share = positions - lower
-    index = lower.expand(-1, values.shape[1], -1)
-    low, high = values.gather(2, index), values.gather(2, index + 1)
-    return low + (high - low) * share
+    shape = (-1, values.shape[1], -1)
+    low = values.gather(2, lower.expand(shape))
+    high = values.gather(2, (lower + 1).expand(shape))
+    return high.sub_(low).mul_(share).add_(low)
 
 
-def keep_energy(changed: torch.Tensor, original: torch.Tensor) -> torch.Tensor:
-    """Scales frames ``[..., time]`` to the energy of the original ones; silence stays silent."""
+def keep_energy(changed: torch.Tensor, original: torch.Tensor, scale: float = 1.0) -> torch.Tensor:
+    """Scales frames ``[..., time]`` to the energy of the original ones; silence stays silent.
+
+    Args:
+        changed, original: frames.
+        scale: factor on the result, a power of two.
+    """
     energy_in = original.square().sum(-1, keepdim=True)
     energy_out = changed.square().sum(-1, keepdim=True)
     gain = torch.where(energy_out > 0, energy_in / energy_out.clamp_min(1e-30), 0.0).sqrt()
-    return changed * gain
+    return changed * gain.mul_(scale)
 
 
 def minimum_phase(log_envelope: torch.Tensor) -> torch.Tensor:

@@ -7,6 +7,14 @@ import torch
 from voicenym.nets.streaming import Memory, extend
 
 
+def lower(module: torch.nn.Module) -> None:
+    """Puts the weights of all blocks' pointwise layers into bfloat16; they compute in it."""
+    for block in module.modules():
+        if isinstance(block, Block):
+            block.widen.bfloat16()
+            block.narrow.bfloat16()
+
+
 class Block(torch.nn.Module):
     """ConvNeXt block: depthwise convolution, then two pointwise layers.
 

@@ -12,9 +12,12 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
+from voicenym.errors import UnknownSystemError
 from voicenym.identity import METHODS, Identity, compatibility
+from voicenym.nets import convnext
 from voicenym.nets.checkpoint import together, version
 from voicenym.nets.content.bottleneck import RATE
+from voicenym.nets.matrix_precision import SINGLE, unfit
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.speakers.speaker_encoders import SMALL, load
 from voicenym.pseudonym import Pseudonym
@@ -43,10 +46,13 @@ class Base(Anonymizer):
         identity: identity method that chooses the voice, see :func:`voicenym.identity.identity`;
             default: the draw above. A method that depends on the speaker's own vector needs the
             whole recording.
+        precision: of the synthesizer's large matrix products: ``single``, or ``bfloat16`` where the
+            processor has it, whose error is 60 dB below the speech.
     """
 
     weights: str = ""
     identity: str = ""
+    precision: str = SINGLE
 
     running_averages: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
@@ -89,6 +95,8 @@ class Base(Anonymizer):
     )
 
     def __post_init__(self) -> None:
+        if reason := unfit(self.precision, self.device):
+            raise UnknownSystemError(f"{self.card.name}: {reason}")
         if self._method is not None:  # a malformed specification fails at construction
             compatibility.fit(self._method, self.card.name)
 
@@ -163,7 +171,13 @@ class Base(Anonymizer):
     @property
     def parts(self) -> Parts:
         """Content encoder, synthesizer and voice model, on the device."""
-        return _loaded(self.weights or str(BUNDLED), self.device)
+        return _loaded(self.weights or str(BUNDLED), self.device, self.precision)
+
+    def parameters(self) -> dict[str, Any]:
+        found = super().parameters()
+        if self.precision == SINGLE:
+            del found["precision"]
+        return found
 
     @functools.cached_property
     def _method(self) -> Identity | None:
@@ -171,8 +185,11 @@ class Base(Anonymizer):
 
 
 @functools.lru_cache(maxsize=4)
-def _loaded(folder: str, device: str) -> Parts:
-    return Parts.load(Path(folder)).to(device)
+def _loaded(folder: str, device: str, precision: str) -> Parts:
+    made = Parts.load(Path(folder)).to(device)
+    if precision != SINGLE:
+        convnext.lower(made.synthesizer)
+    return made
 
 
 @functools.lru_cache(maxsize=2)

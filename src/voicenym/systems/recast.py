@@ -286,9 +286,9 @@ class _Core:
         share = voiced * below
         source = torch.fft.rfft(pulses * sizes.window).mul_(share.sqrt())
         source += torch.fft.rfft(noise * sizes.window).mul_((1.0 - share).sqrt_())
-        made = torch.fft.irfft(source * filters, n=sizes.length)
+        made = torch.fft.irfft(source.mul_(filters), n=sizes.length)
         # sqrt-Hann twice at a hop of a quarter adds up to two
-        return 0.5 * envelope.keep_energy(made * sizes.window, windowed * sizes.window)
+        return envelope.keep_energy(made.mul_(sizes.window), windowed.mul_(sizes.window), 0.5)
 
     def _envelopes(self, signal: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
         """Log envelopes ``[row, frame, bin]`` of frames; the first pass may have some already."""

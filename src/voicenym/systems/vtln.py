@@ -208,8 +208,8 @@ class Vtln(Anonymizer):
             )
             gain = envelope.warp_bins(log_envelope, positions) - log_envelope
             gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
-            changed = torch.fft.irfft(spectrum * gain, n=length)
+            changed = torch.fft.irfft(spectrum.mul_(gain), n=length)
             # sqrt-Hann twice at a hop of a quarter adds up to two
-            return 0.5 * envelope.keep_energy(changed * window, windowed * window)
+            return envelope.keep_energy(changed.mul_(window), windowed.mul_(window), 0.5)
 
         return OverlapAdd(len(pseudonyms), length, hop, process, self.device)

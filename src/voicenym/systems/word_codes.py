@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from voicenym.anonymizer import Card
+from voicenym.errors import UnknownSystemError
 from voicenym.identity import Identity
 from voicenym.identity.mixture import Mixture
 from voicenym.identity.pools.sex_rule import Rule
-from voicenym.resynthesis.pipeline.assembly import part
+from voicenym.nets.matrix_precision import SINGLE, unfit
+from voicenym.resynthesis.pipeline.assembly import opened, part
+from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 
 
@@ -33,12 +36,15 @@ class WordCodes(Pipeline):
 
     Args:
         sex: ``same``, ``opposite`` or ``any``, of the drawn voice.
+        precision: of the encoder's matrix products: ``single``, or ``bfloat16`` where the
+            processor has it, in which one code in a hundred differs.
     """
 
     f0: str = "predicted"
     level: str = "drawn"
     timing: str = "loose"
     sex: Rule = "any"
+    precision: str = SINGLE
 
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
@@ -92,6 +98,21 @@ class WordCodes(Pipeline):
             "long recordings are processed in windows of 30 s, of which the middle 24 s are kept",
         ),
     )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if reason := unfit(self.precision, self.device):
+            raise UnknownSystemError(f"{self.card.name}: {reason}")
+
+    @property
+    def parts(self) -> Assembly:
+        return opened(self.folder, self.device, self.precision)
+
+    def parameters(self) -> dict[str, Any]:
+        found = super().parameters()
+        if self.precision == SINGLE:
+            del found["precision"]
+        return found
 
     def own(self, folder: Path) -> Identity:
         return Mixture(str(part(folder, "mixture")), sex=self.sex)

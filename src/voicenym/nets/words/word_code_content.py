@@ -13,6 +13,7 @@ from typing import Any
 
 import torch
 
+from voicenym.nets import matrix_precision
 from voicenym.nets.architectures import sizes
 from voicenym.nets.content.content_encoder import RATE, Content
 from voicenym.nets.content.word_code_bottleneck import WordCodes
@@ -31,6 +32,10 @@ class WordCodeContent(Content):
 
     Raises:
         ValueError: sizes that do not fit each other.
+
+    Attributes:
+        precision: of the encoder's matrix products, one of
+            :data:`~voicenym.nets.matrix_precision.PRECISIONS`.
     """
 
     kind = "word-codes"
@@ -58,6 +63,7 @@ class WordCodeContent(Content):
         self.most_samples = self._sizes.states * STATE // self.hop * self.hop
         self.context = min(3 * RATE, self.most_samples // 4) // self.hop * self.hop
         self._memory = CodeMemory()
+        self.precision = matrix_precision.SINGLE
 
     @classmethod
     def of(cls, whisper: Whisper, codes: WordCodes) -> WordCodeContent:
@@ -152,5 +158,9 @@ class WordCodeContent(Content):
             )
         if lengths is None:
             lengths = torch.full((len(waveforms),), waveforms.shape[1], device=waveforms.device)
-        states = self.encoder(self.encoder.spectra(waveforms), waveforms.shape[1] // STATE)
+        spectra = self.encoder.spectra(waveforms)
+        with matrix_precision.products_in(self.precision, waveforms.device):
+            states = self.encoder(spectra, waveforms.shape[1] // STATE)
+        if self.precision != matrix_precision.SINGLE:
+            states = states.float()
         return states, lengths // STATE

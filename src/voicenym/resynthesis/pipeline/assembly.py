@@ -31,6 +31,7 @@ from voicenym.errors import VoicenymError, WeightsError
 from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration, stamp
 from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.content import language_scores
+from voicenym.nets.matrix_precision import SINGLE
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
 from voicenym.private import is_closed, private_folder, write_inside
@@ -166,8 +167,13 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
             )
 
 
-def opened(folder: Path, device: str = "cpu") -> Assembly:
+def opened(folder: Path, device: str = "cpu", precision: str = SINGLE) -> Assembly:
     """The modules in a folder, cached while its configuration does not change.
+
+    Args:
+        folder: of the pipeline.
+        device: where they compute.
+        precision: of the products of a content encoder that knows several.
 
     Raises:
         WeightsError: there is no such folder, or a part of it is not there.
@@ -181,15 +187,18 @@ def opened(folder: Path, device: str = "cpu") -> Assembly:
                 f"{folder}: is not the folder of a pipeline (no {CONFIG}); make one: {ASSEMBLE}"
             ) from None
         raise WeightsError(f"no weights in {folder}; put them together: {ASSEMBLE}") from None
-    return _opened(folder, device, stamp)
+    return _opened(folder, device, precision, stamp)
 
 
 @functools.lru_cache(maxsize=2)
-def _opened(folder: Path, device: str, stamp: int) -> Assembly:
+def _opened(folder: Path, device: str, precision: str, stamp: int) -> Assembly:
     settings = _settings(folder)
     there = there_are(folder)
     used = [*NEEDED, *(name for name in ("f0", "language", "durations") if name in there)]
-    return _networks({name: part(folder, name) for name in used}, settings).to(device)
+    made = _networks({name: part(folder, name) for name in used}, settings).to(device)
+    if precision != SINGLE:
+        made.content.precision = precision
+    return made
 
 
 def there_are(folder: Path) -> list[str]:

@@ -23,6 +23,7 @@ from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
 from voicenym.resynthesis.pipeline.language_check import refusal, refusal_of_stated
 from voicenym.resynthesis.pipeline.pipeline_core import ChangedLengthCore, PipelineCore, Voice
+from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
 from voicenym.resynthesis.pipeline.prosody_settings import Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
@@ -127,7 +128,7 @@ class Pipeline(Anonymizer):
                 :func:`voicenym.resynthesis.pipeline.assembly.opened`; a method that is not for
                 these parts, or lacks what it needs.
         """
-        parts = assembly.opened(self.folder, self.device)
+        parts = self.parts
         click = torch.zeros(RATE, device=self.device)
         click[:: RATE // 100] = 0.1  # a test signal with a speaker vector
         who = parts.speaker.embed([click])[0].cpu()
@@ -147,6 +148,11 @@ class Pipeline(Anonymizer):
     def in_sync(self) -> Pipeline:
         return replace(self, timing="kept") if self.prosody.moves_time else self
 
+    @property
+    def parts(self) -> Assembly:
+        """The networks, on the device."""
+        return assembly.opened(self.folder, self.device)
+
     def method(self) -> Identity:
         """Identity method that chooses the voice.
 
@@ -155,7 +161,7 @@ class Pipeline(Anonymizer):
             WeightsError, VoicenymError: as of
                 :func:`voicenym.resynthesis.pipeline.assembly.opened`.
         """
-        parts = assembly.opened(self.folder, self.device)
+        parts = self.parts
         found = METHODS.load(self.identity) if self.identity else self.own(self.folder)
         compatibility.fit(
             found,
@@ -170,7 +176,7 @@ class Pipeline(Anonymizer):
         return RATE
 
     def profiler(self, rows: int, rate: int, lengths: Sequence[int] | None) -> Profiler:
-        parts = assembly.opened(self.folder, self.device)
+        parts = self.parts
         copies = not self.prosody.predicted or parts.speaker.hertz
         if self.prosody.changes_length:
             assembly.part(self.folder, "durations")
@@ -189,11 +195,11 @@ class Pipeline(Anonymizer):
 
     @property
     def may_refuse(self) -> bool:
-        return assembly.opened(self.folder, self.device).language is not None
+        return self.parts.language is not None
 
     def refusal(self, profile: Any) -> Refusal | None:
         """Reason where the speech is likely of another language than the weights."""
-        scores = assembly.opened(self.folder, self.device).language
+        scores = self.parts.language
         if scores is None:
             return None
         if self.language:
@@ -201,7 +207,7 @@ class Pipeline(Anonymizer):
         return refusal(scores, profile.language)
 
     def median_f0(self, pseudonym: Pseudonym) -> float | None:
-        parts, method = assembly.opened(self.folder, self.device), self.method()
+        parts, method = self.parts, self.method()
         if method.source_dependent or parts.speaker.hertz or not self.prosody.targeted:
             return None
         vectors = torch.stack(for_parts(method, torch.ones(1, parts.speaker.size), [pseudonym]))
@@ -209,7 +215,7 @@ class Pipeline(Anonymizer):
         return float(self._register()(vectors[put_in])[0].exp()[0])
 
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
-        parts = assembly.opened(self.folder, self.device)
+        parts = self.parts
         if self.prosody.predicted:
             assembly.part(self.folder, "f0")
         voice = self.voice(pseudonyms, profile)
@@ -222,7 +228,7 @@ class Pipeline(Anonymizer):
 
     def voice(self, pseudonyms: Sequence[Pseudonym], profile: Profile) -> Voice:
         """Target voices of pseudonyms, one a row, for the profile of the rows' speakers."""
-        parts, method = assembly.opened(self.folder, self.device), self.method()
+        parts, method = self.parts, self.method()
         vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
         to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std
         audible = profile.sounding.nonzero()[:, 0].tolist()  # the others are silent

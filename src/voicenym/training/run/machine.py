@@ -9,6 +9,7 @@ import torch
 
 from voicenym import processes
 from voicenym.corpus.cpu_count import cores
+from voicenym.nets.matrix_precision import has_bfloat16
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,4 @@ def fastest_precision() -> str:
 
     On a processor with AVX-512 BF16 a step of a small ECAPA-TDNN takes half the time.
     """
-    able: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()  # older ones have none
-    native = any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16"))
-    return "bf16-mixed" if native or torch.cuda.is_available() else "32-true"
+    return "bf16-mixed" if torch.cuda.is_available() or has_bfloat16() else "32-true"
