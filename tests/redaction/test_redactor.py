@@ -1,6 +1,7 @@
 """The redactor with a scripted recogniser: padding, failing closed, leftovers, borders."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,6 +122,33 @@ def test_a_word_that_only_the_second_hearing_finds_is_removed_too(talk):
     assert what.rounds == 2
     out, _ = written(path, what)
     assert not out[:, round(words[2].start * RATE) : round(words[2].end * RATE)].any()
+
+
+def test_numbers_that_only_a_hearing_with_their_words_finds_are_removed(talk):
+    """A small recogniser takes digits for other words, unless it is told that digits may occur."""
+    from voicenym.redaction.entity_analyzer import EntityAnalyzer
+
+    path, _, words, recogniser = talk("the code is for sticks then we left")
+    hear, told = recogniser.hear, []
+
+    def hinted(samples, language=None, hints=()):
+        found = hear(samples, language)
+        told.append(hints)
+        as_digits = {"for": "four", "sticks": "six"} if hints else {}
+        heard = (replace(w, text=as_digits.get(w.text, w.text)) for w in found.words)
+        return type(found)(tuple(heard), "en")
+
+    recogniser.hear = hinted
+    for category, hearings in (("names", 1), ("numbers", 2)):
+        told.clear()
+        one = Redactor(recogniser, WordFinder((category,), EntityAnalyzer("rules")))
+        heard = one.hear(path, "talk")
+        assert len(told) == hearings
+        what = one.secure(path, "talk", heard, one.decide(heard))
+        out, _ = written(path, what)
+        span = slice(round(words[3].start * RATE), round(words[4].end * RATE))
+        assert out[:, span].any() == (category == "names")
+    assert format_text(what.transcript) == "the code is [NUMBER] then we left\n"
 
 
 def test_leftovers_are_an_error_and_nothing_is_written(talk):

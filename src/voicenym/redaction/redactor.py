@@ -100,8 +100,8 @@ class Redactor:
                 "add --lenient to write it as it is"
             )
         hinted = []
-        for hints in self._finder.own.hints() if self._finder.own is not None else ():
-            self._stage("hearing it with words of the list")
+        for hints in self._finder.hints():
+            self._stage("hearing it with words that may occur")
             with open_reader(source, lenient=lenient) as reader:
                 hinted.append(self._heard(reader, hints))
         return Listened(heard, counted.count, reader.rate, tuple(hinted))
@@ -109,14 +109,14 @@ class Redactor:
     def decide(self, heard: Listened) -> list[Decision]:
         """Findings of the finder in order of time; those of little confidence are kept.
 
-        Words of the list that were heard with hints alone are added.
+        Words of the list and numbers that were heard with hints alone are added.
         """
         found = [
             self._decided(one, heard.transcript, one.confidence >= self._least)
             for one in self._finder.find(heard.transcript)
         ]
         for transcript in heard.hinted:
-            for one in WordFinder(own=self._finder.own).find(transcript):
+            for one in self._finder.find_hinted(transcript):
                 more = self._decided(one, transcript, one.confidence >= self._least)
                 if not any(_same(more.line, other.line) for other in found):
                     found.append(more)

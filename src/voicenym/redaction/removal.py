@@ -18,7 +18,7 @@ A_ = {BEEP: "a beep", SILENCE: "silence"}
 class Listened:
     """What was heard in a recording: words, samples per channel, and rate in Hz.
 
-    ``hinted`` are what was heard by a recogniser that was told of words of the list.
+    ``hinted`` are what was heard by a recogniser that was told of words which may occur.
     """
 
     transcript: Transcript

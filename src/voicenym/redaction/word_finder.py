@@ -6,11 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from voicenym.errors import RedactionError
-from voicenym.redaction.categories import LISTED
-from voicenym.redaction.entity_analyzer import EntityAnalyzer
+from voicenym.redaction.categories import LISTED, NUMBERS
+from voicenym.redaction.entity_analyzer import LANGUAGE, EntityAnalyzer
 from voicenym.redaction.own_list import OwnList
 from voicenym.transcription.timed_words import Transcript, Word, joined
 
+NUMBER_HINTS = (
+    "one two three four five six seven eight nine ten",
+    "twenty thirty forty fifty sixty hundred",
+)
+"""Words of numbers in the language of the rules."""
 PASSAGE = 300
 """Words of a text that is analysed at a time."""
 OVERLAP = 40
@@ -52,6 +57,25 @@ class WordFinder:
     ) -> None:
         self.categories, self.own = tuple(categories), own
         self._analyzer = analyzer
+
+    def hints(self) -> list[tuple[str, ...]]:
+        """Groups of words that a recogniser is told of in a further hearing each.
+
+        They are those of one's own list and, where numbers are looked for, words of numbers: a
+        small recogniser takes digits of an accented voice for other words (docs/howto/redact.md).
+        """
+        own = [] if self.own is None else self.own.hints()
+        return [*own, NUMBER_HINTS] if self._hears_numbers else own
+
+    def find_hinted(self, transcript: Transcript) -> list[Found]:
+        """Findings in what was heard with :meth:`hints`: of one's own list, and numbers."""
+        analyzer = self._analyzer if self._hears_numbers else None
+        return WordFinder((NUMBERS,), analyzer, self.own).find(transcript)
+
+    @property
+    def _hears_numbers(self) -> bool:
+        analyzer = self._analyzer
+        return analyzer is not None and NUMBERS in self.categories and analyzer.language == LANGUAGE
 
     def find(self, transcript: Transcript) -> list[Found]:
         """All findings; those of one category that overlap are joined.
