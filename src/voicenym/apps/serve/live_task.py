@@ -181,7 +181,8 @@ class _Session:
             last = engine.messages.popleft()
         if engine.state is State.ENDED:
             self._ended.set()
-            raise Problem(503, f"The session ended: {last}.", "Choose a faster system, or retry.")
+            why = last.partition(";")[0]
+            raise Problem(503, f"The session ended: {why}.", "Choose a faster system, or retry.")
 
 
 def marked(voice: numpy.ndarray, at: int) -> numpy.ndarray:

@@ -3,7 +3,7 @@
 // answers, or zeros.
 const FRAME_SECONDS = 0.016; // at least; a multiple of what the browser processes at once
 const PREFILL_SECONDS = 0.06; // sound that waits for late answers
-const MOST_SECONDS = 1; // delay from which sound is dropped
+const MOST_SECONDS = 2; // delay from which sound is dropped; the longest blocks alone make 0.9 s
 const REPORT_SECONDS = 0.1;
 
 class LiveVoice extends AudioWorkletProcessor {
