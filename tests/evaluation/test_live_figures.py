@@ -126,3 +126,15 @@ def found_live(found):
         evaluation.systems[0], name=live_form("mcadams"), parameters={"live": True}
     )  # fmt: skip
     return dataclasses.replace(evaluation, systems=(system,))
+
+
+def test_the_server_s_cards_have_both_figures():
+    from voicenym.apps.cli.system_cards import system_cards
+
+    cards = {card["name"]: card for card in system_cards()}
+    found = system_class("recast").card.figures_live
+    live = [one["eer_percent"] for one in cards["recast"]["attackers_live"]]
+    assert live == sorted(f.value for f in found if f.metric == "EER")
+    assert live
+    assert cards["recast"]["live_protection"][0].startswith("live: EER ")
+    assert cards["formant"]["attackers_live"] == []

@@ -41,15 +41,9 @@ def _card(system: Declaration) -> dict[str, Any]:
         "stops": step.stops if step else "nobody, as far as was measured",
         "protects": card.protects,
         "fails": list(card.fails),
-        "attackers": [
-            {
-                "attacker": measured.attacker(one),
-                "condition": one.condition,
-                "eer_percent": one.value,
-                **_figure(one),
-            }
-            for one in measured.attacks(card)
-        ],
+        "attackers": _attackers(measured.attacks(card)),
+        "attackers_live": _attackers(measured.attacks_of(card.figures_live)),
+        "live_protection": measured.live_protection(system),
         "figures": figures,
         "speed": measured.speed(card),
         "live": system.streams,
@@ -58,6 +52,18 @@ def _card(system: Declaration) -> dict[str, Any]:
         "paper": card.paper,
         "year": card.year,
     }
+
+
+def _attackers(figures: list[Figure]) -> list[dict[str, Any]]:
+    return [
+        {
+            "attacker": measured.attacker(one),
+            "condition": one.condition,
+            "eer_percent": one.value,
+            **_figure(one),
+        }
+        for one in figures
+    ]
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
