@@ -1,11 +1,11 @@
-"""Collects what a machine without a network needs to install voicenym: wheels, and one lock of them.
+"""Collects what a machine without a network needs to install voicenym: wheels and one lock.
 
     python tools/wheelhouse.py FOLDER [--lock base] [--locks locks] [OPTIONS OF PIP]
 
-FOLDER holds the wheel of voicenym already. The wheels of the lock come beside it, for the system and
-the Python that run this; the smaller build of torch, without GPU libraries, if pip is told of a place
-that has it. ``requirements.txt`` then lists each file with its hash, and pip must be able to install
-it from FOLDER alone, dependencies included.
+FOLDER holds the wheel of voicenym already. The wheels of the lock come beside it, for the system
+and the Python that run this; the smaller build of torch, without GPU libraries, if pip is told of
+a place that has it. ``requirements.txt`` then lists each file with its hash, and pip must be able
+to install it from FOLDER alone, dependencies included.
 """
 
 from __future__ import annotations
