@@ -53,6 +53,7 @@ def assignments(job: Job, unit: Unit, choice: SpeakerChoice) -> dict[str, Assign
         return {name: _assigned(job, unit, name, who, True) for name, who in people.items()}
     reader = READERS[unit.kind]
     with ExitStack() as stack:
+        file: BinaryIO
         if is_packed(unit.source):  # its index needs the whole of it
             file = stack.enter_context(stack.enter_context(plain_file(unit.source)).open("rb"))
         else:
