@@ -7,6 +7,7 @@
 # make digests pin the bundled weights anew, after one of them was meant to change
 # make audit   ask for known vulnerabilities of what the locks hold
 # make sbom    make the software bill of materials anew, after make lock or make digests
+# make wheelhouse collect what a machine without a network needs to install voicenym
 # make release audit, and build what is published: packages, bill of materials, checksums
 # Another Python: make test PYTHON=python3.12        Options for pip: PIP_ARGS=...
 
@@ -139,17 +140,15 @@ release: audit sbom
 	cp locks/sbom.cdx.json dist/voicenym.cdx.json
 	cd dist && sha256sum *.whl *.tar.gz *.json > SHA256SUMS
 
-# Everything that a machine without a network needs, of this system and Python: wheels, the locks with
-# their hashes, and how to install them.
+# Everything that a machine without a network needs, of this system and Python: wheels, and a lock of
+# them with their hashes. With all extras: make wheelhouse LOCK=dev
+LOCK ?= base
 .PHONY: wheelhouse
 wheelhouse: $(TOOLS)/.done | $(BIN)/python
 	rm -rf wheelhouse && mkdir wheelhouse
-	$(PIP) download --quiet --no-deps --require-hashes --only-binary :all: $(PIP_ARGS) \
-		-d wheelhouse -r locks/base.txt
-	! $(BIN)/python -c '$(GPU)' || $(PIP) download --quiet --no-deps --require-hashes \
-		--only-binary :all: $(PIP_ARGS) -d wheelhouse -r locks/gpu.txt
 	$(TOOLS)/bin/python -m hatchling build -t wheel -d wheelhouse
-	cp locks/base.txt locks/gpu.txt wheelhouse/
+	PIP_NO_INPUT=1 PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python tools/wheelhouse.py wheelhouse \
+		--lock $(LOCK) $(PIP_ARGS)
 	cd wheelhouse && sha256sum *.whl *.txt > SHA256SUMS
 
 # The tests make their speech with flite and espeak-ng, look at files with ffmpeg, watch connections

@@ -47,6 +47,27 @@ def web_shard(path: Path, numbers: range, speakers: int = 2, **more: bytes) -> P
     return path
 
 
+def shar(folder: Path, count: int, shard_size: int = 2, speakers: int = 2) -> Path:
+    """A Shar as lhotse writes it, of cuts with texts and ids with dots."""
+    from lhotse import CutSet, Recording, SupervisionSegment
+
+    cuts = []
+    for number in range(count):
+        recording = Recording.from_bytes(sound(number), f"anna-take.{number}")
+        cut = recording.to_cut()
+        cut.id = f"anna-cut.{number}"
+        cut.supervisions = [
+            SupervisionSegment(
+                f"anna-said.{number}", recording.id, 0.1, 0.3, speaker=f"s{number % speakers}",
+                text="Anna lives here", gender="f", custom={"mood": "calm"},
+            )
+        ]  # fmt: skip
+        cuts.append(cut)
+    folder.mkdir(parents=True)
+    CutSet.from_cuts(cuts).to_shar(folder, {"recording": "flac"}, shard_size=shard_size)
+    return folder
+
+
 def parquet_shard(path: Path, numbers: range, speakers: int = 2, group: int = 3) -> Path:
     """A Parquet shard as Hugging Face's library writes it."""
     import pyarrow as arrow

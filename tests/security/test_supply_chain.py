@@ -589,6 +589,71 @@ def test_the_release_fixes_the_time_of_its_files():
     assert re.search(r"^export SOURCE_DATE_EPOCH", makefile, re.MULTILINE)
 
 
+def _wheel(folder: Path, name: str, *needs: str) -> str:
+    """Writes an empty wheel; its requirement with its hash."""
+    path = folder / f"{name.replace('-', '_')}-1.0-py3-none-any.whl"
+    info = path.name.removesuffix("-py3-none-any.whl") + ".dist-info"
+    asked = "".join(f"Requires-Dist: {one}\n" for one in needs)
+    files = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n{asked}",
+        "WHEEL": "Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "RECORD": "",
+    }
+    with zipfile.ZipFile(path, "w") as file:
+        for one, text in files.items():
+            file.writestr(f"{info}/{one}", text)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    return f"{name}==1.0 --hash=sha256:{digest}\n"
+
+
+@pytest.mark.slow
+def test_a_wheelhouse_holds_all_that_its_torch_asks_for(tmp_path):
+    """A wheelhouse that is made before anything is installed once lacked torch's GPU libraries."""
+    there, locks, folder = tmp_path / "there", tmp_path / "locks", tmp_path / "wheelhouse"
+    for one in (there, locks, folder):
+        one.mkdir()
+    torch = _wheel(there, "torch", "nvidia-part", "plain; extra == 'x'")
+    gpu = _wheel(there, "nvidia-part")
+    _wheel(folder, "voicenym", "torch")
+    (locks / "base.txt").write_text(torch)
+    (locks / "gpu.txt").write_text(gpu)
+
+    done = subprocess.run(
+        [sys.executable, ROOT / "tools" / "wheelhouse.py", folder, "--locks", locks,
+         "--no-index", "--find-links", there],
+        env={**os.environ, "PIP_CONFIG_FILE": os.devnull}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    names = {path.name.partition("-")[0] for path in folder.glob("*.whl")}
+    assert names == {"torch", "nvidia_part", "voicenym"}
+    listed = (folder / "requirements.txt").read_text()
+    assert all(f"{name}==1.0" in listed for name in ("torch", "nvidia-part", "voicenym"))
+    assert listed.count("--hash=sha256:") == 3
+
+
+def test_the_workflow_is_whole():
+    """Each job has a machine and steps, each step does one thing, and what a job refers to is
+    there; the tests of each job exist.
+    """
+    yaml = pytest.importorskip("yaml")
+    for path in (ROOT / ".github" / "workflows").glob("*.yml"):
+        text = path.read_text("utf-8")
+        jobs = yaml.safe_load(text)["jobs"]
+        for name, job in jobs.items():
+            assert {"runs-on", "steps", "timeout-minutes"} <= job.keys(), name
+            matrix = job.get("strategy", {}).get("matrix", {})
+            used = set(re.findall(r"\$\{\{ matrix\.(\w+) \}\}", str(job)))
+            assert used <= matrix.keys(), name
+            assert all(used == one.keys() for one in matrix.get("include", [])), name
+            for step in job["steps"]:
+                assert ("run" in step) != ("uses" in step), name
+                assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+", step.get("uses", "a/b@v1")), name
+                for word in re.findall(r"\btests/[\w/.]+", step.get("run", "")):
+                    assert (ROOT / word).exists(), f"{name}: {word}"
+        assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
+
+
 def test_the_workflow_runs_all_supported_pythons_and_the_least_versions():
     text = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
     named = set(re.findall(r'"(3\.\d+)"', text))

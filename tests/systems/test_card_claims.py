@@ -14,8 +14,6 @@ from voicenym.nets.identity.householder_checkpoint import load as rotation
 from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.systems.base import BUNDLED as BASE
-from voicenym.training.codec.musa_config import MusaConfig
-from voicenym.training.run import config
 
 KEY = Key(bytes(32))
 BUNDLED = assembly.BUNDLED / "ssl"
@@ -70,6 +68,10 @@ def test_the_noise_that_bounds_them_is_known_with_the_key():
 
 
 def test_bits_of_musa():
+    pytest.importorskip("lightning", reason="recipes need the extra train")
+    from voicenym.training.codec.musa_config import MusaConfig
+    from voicenym.training.run import config
+
     def bits(sizes):
         return sizes.codebooks, round(math.log2(sizes.entries))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -226,6 +227,8 @@ def in_words(error: BaseException, item: Item | None = None) -> str:
         return str(error)
     if isinstance(error, OSError) and error.errno is not None:
         where = f"{error.filename}: " if error.filename else about
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            return f"{where}the disk is full; free some space and run again"
         return f"{where}{error.strerror or error}; check space and permissions"
     if _out_of_memory(error):
         return f"{about}needs more memory than there is; use fewer --workers, or split it"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 
 import numpy as np
 
+from voicenym.corpus.engines import LOCAL, Answering, Engine
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut, nothing_left, reason
 from voicenym.corpus.transforms import ORIGINAL, Transform
-from voicenym.corpus.worker_pool import Death, Pool
-from voicenym.errors import AudioError
+from voicenym.corpus.worker_pool import Death
+from voicenym.corpus.worker_process import single_threaded
+from voicenym.errors import AudioError, VoicenymError
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier
 
@@ -28,9 +31,11 @@ class Embedder:
 
     Args:
         cache: of vectors; None for one in memory.
-        workers: processes; 1 computes in this process. The vectors do not depend on it.
+        workers: processes; 1 computes in this process. The vectors do not depend on it. With
+            Ray, 0 means all processors of the cluster.
         progress: receives the number of recordings finished since its last call.
         left_out: receives recordings without a vector; the default raises at the first one.
+        engine: of the workers, which are started when they are first needed and kept.
     """
 
     def __init__(
@@ -39,11 +44,14 @@ class Embedder:
         workers: int = 1,
         progress: Callable[[int], None] | None = None,
         left_out: LeftOut = STRICT,
+        engine: Engine = LOCAL,
     ) -> None:
         self._cache = cache or VectorCache()
         self._workers = workers
         self._progress = progress or (lambda done: None)
-        self._pool = Pool.of(_embed, workers)
+        self._engine = engine
+        self._pool: Answering | None = None
+        self._stack = ExitStack()
         self._failed: dict[str, str] = {}
         self.left_out = left_out
 
@@ -51,7 +59,8 @@ class Embedder:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._pool.close()
+        self._pool = None
+        self._stack.close()
 
     def __call__(
         self,
@@ -159,11 +168,12 @@ class Embedder:
 
     def _computed(self, work: list[Work]) -> Iterator[tuple[int, list[Found]]]:
         """Indices of blocks with their vectors, each block once."""
-        if self._workers <= 1 or len(work) < 2:
+        if (self._workers <= 1 and self._engine is LOCAL) or len(work) < 2:
             yield from enumerate(map(_embed, work))
             return
+        work = [(verifier, _without_key(pairs)) for verifier, pairs in work]
         deadly = []
-        for number, found in enumerate(self._pool.in_order(work)):
+        for number, found in enumerate(self._workers_of_engine().in_order(work)):
             if isinstance(found, Death):
                 deadly.append(number)
             else:
@@ -171,16 +181,35 @@ class Embedder:
         for number in deadly:
             yield number, self._singly(work[number])
 
+    def _workers_of_engine(self) -> Answering:
+        """The pool of workers, which is started at the first call."""
+        if self._pool is None:
+            self._pool = self._stack.enter_context(
+                self._engine.pool(self._workers, lambda task: task, single_threaded, _embed)
+            )
+        return self._pool
+
     def _singly(self, work: Work) -> list[Found]:
         """Embeds the recordings of a block that killed a worker one at a time, to find the
         cause.
         """
         verifier, pairs = work
-        answers = self._pool.in_order((verifier, [pair]) for pair in pairs)
+        answers = self._workers_of_engine().in_order((verifier, [pair]) for pair in pairs)
         return [
             reason(one, recording.name) if isinstance(one, Death) else one[0]
             for (recording, _), one in zip(pairs, answers, strict=True)
         ]
+
+
+def _without_key(pairs: Pairs) -> Pairs:
+    """Recordings with transforms that hold their pseudonyms, and no key."""
+    found = []
+    for recording, transform in pairs:
+        try:
+            found.append((recording, transform.without_key([recording])))
+        except VoicenymError:  # the worker meets it, too, and says whose it is
+            found.append((recording, transform))
+    return found
 
 
 def _embed(work: Work) -> list[Found]:

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from voicenym.corpus.cpu_count import cores
 from voicenym.corpus.worker_pool import Pool
 from voicenym.errors import CorpusError
 
@@ -19,6 +20,9 @@ class Answering(Protocol):
 
     def answers(self, tasks: Iterable[Any], ahead: bool = True) -> Iterator[tuple[Any, Any]]:
         """Tasks with their answers, or deaths of workers, in the order of completion."""
+
+    def in_order(self, tasks: Iterable[Any]) -> Iterator[Any]:
+        """Answers, or deaths of workers that died twice of a task, in the order of the tasks."""
 
 
 class Engine(Protocol):
@@ -81,6 +85,21 @@ class RayEngine:
 
 
 LOCAL = LocalEngine()
+
+
+def workers_of(engine: Engine, workers: int | None) -> int:
+    """Number of workers to ask an engine for, where the user need not name one.
+
+    Args:
+        engine: of the workers.
+        workers: what the user says; None for the default: one process, with Ray each processor
+            of this machine, and 0, which means all, for a cluster.
+    """
+    if workers is not None:
+        return workers
+    if not isinstance(engine, RayEngine):
+        return 1
+    return 0 if engine.address else cores()
 
 
 def engine_of(name: str, address: str | None = None, gpus: float | None = None) -> Engine:

@@ -2,15 +2,20 @@
 
 Ray's own data sets are not used: they try a task whose worker crashes again until the whole run
 fails, so that one hostile recording would stop a corpus. Here the run goes on, as with local
-processes: a task whose actor dies is tried once more, alone, since a node may also fail for reasons
-of its own. Actors keep their models; each has at most two tasks at a time, the one that it works on
-and the next, so that nothing piles up in a driver or an object store however long the corpus is.
+processes: a task whose actor dies is tried again, alone, since a node may also fail for reasons of
+its own; when two actors have died that had this task and no other, its death is reported.
+
+Actors keep their models; each has at most two batches of tasks at a time, the one that it works on
+and the next, so that nothing piles up in a driver or an object store however long the corpus is. A
+batch is a fraction of a second of work: a message for each short recording would cost more than
+some systems.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
+import time
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -25,9 +30,23 @@ T = TypeVar("T")
 A = TypeVar("A")
 
 AT_ONCE = 2
-"""Most tasks of an actor: the one that it works on, and the next."""
+"""Most batches of an actor: the one that it works on, and the next."""
+BATCH_SECONDS = 0.25
+"""Work of a batch, by what the last tasks took."""
+MOST_BATCH = 16
+"""Most tasks of a batch."""
+KEPT = 0.7
+"""Weight of earlier batches in the mean time of a task."""
+DEATHS = 2
+"""Actors that die with a task, and with no other, before that counts as the task's doing."""
+LOST_AFTER = 30.0
+"""Seconds without an answer after which the nodes of the cluster are counted."""
 STARTS = 3
 """Times per worker that an actor may die before it begins a task."""
+
+
+class _InCompany(Death):
+    """Death of an actor with several tasks, any of which may have killed it."""
 
 
 @dataclass(eq=False)
@@ -37,13 +56,18 @@ class _Actor(Generic[T]):
     Attributes:
         ready: reference of its first answer, to :meth:`RayWorker.ready`.
         is_ready: whether that came.
-        tasks: number and task by the reference of the answer, oldest first.
+        tasks: numbers and tasks of a batch by the reference of its answer, oldest first.
     """
 
     handle: Any
     ready: Any
     is_ready: bool = False
-    tasks: dict[Any, tuple[int, T]] = field(default_factory=dict)
+    tasks: dict[Any, list[tuple[int, T]]] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> list[int]:
+        """Numbers of its tasks."""
+        return [number for batch in self.tasks.values() for number, _ in batch]
 
 
 class RayPool(Generic[T, A]):
@@ -73,6 +97,7 @@ class RayPool(Generic[T, A]):
         self._gpus, self._again = gpus, again
         self._actors: list[_Actor[T]] = []
         self._losses = 0
+        self._seconds: float | None = None
 
     def __enter__(self) -> RayPool[T, A]:
         self._session.__enter__()
@@ -101,29 +126,67 @@ class RayPool(Generic[T, A]):
             CorpusError: a node cannot run this release, or actors die before they begin a task.
             Exception: what ``prepare`` or a task raised.
         """
+        for (_, task), answer in self._numbered(tasks, ahead):
+            yield task, answer
+
+    def _numbered(
+        self, tasks: Iterable[T], ahead: bool = True
+    ) -> Iterator[tuple[tuple[int, T], A | Death]]:
+        """Numbers and tasks with their answers, in the order of completion."""
         source = enumerate(tasks)
         waiting: deque[tuple[int, T]] = deque()
         suspects: set[int] = set()
+        deaths: Counter[int] = Counter()
         at_once = AT_ONCE if ahead else 1
         try:
             while True:
-                room = at_once * self._count - sum(len(actor.tasks) for actor in self._actors)
+                size = self._batch_size() if ahead else 1
+                given = sum(len(actor.numbers) for actor in self._actors)
+                room = at_once * size * self._count - given
                 while len(waiting) < room and (one := next(source, None)) is not None:
                     waiting.append(one)
-                self._assign(waiting, at_once, suspects)
+                self._assign(waiting, at_once, size, suspects)
                 if not waiting and not any(actor.tasks for actor in self._actors):
                     return
                 for number, task, answer in self._settled():
-                    if isinstance(answer, Death) and number not in suspects:
+                    if isinstance(answer, Death):
+                        deaths[number] += not isinstance(answer, _InCompany)
+                    if isinstance(answer, Death) and deaths[number] < DEATHS:
                         suspects.add(number)
                         waiting.appendleft((number, self._again(task)))
                     else:
-                        yield task, answer
+                        yield (number, task), answer
         finally:
-            self.close()
+            if any(actor.tasks for actor in self._actors):
+                self.close()  # their answers are of no use to the next tasks
 
-    def _assign(self, waiting: deque[tuple[int, T]], at_once: int, suspects: set[int]) -> None:
-        """Gives tasks to the actors that have fewest; starts actors for further tasks.
+    def in_order(self, tasks: Iterable[T]) -> Iterator[A | Death]:
+        """Answers in the order of the tasks; later ones wait in memory for earlier ones.
+
+        Args:
+            tasks: consumed as actors are free.
+
+        Raises:
+            CorpusError, Exception: as of :meth:`answers`.
+        """
+        waiting: dict[int, A | Death] = {}
+        place = 0
+        for (number, _), answer in self._numbered(tasks):
+            waiting[number] = answer
+            while place in waiting:
+                yield waiting.pop(place)
+                place += 1
+
+    def _batch_size(self) -> int:
+        """Number of tasks that take about :data:`BATCH_SECONDS`; 1 until that is known."""
+        if self._seconds is None:
+            return 1
+        return max(1, min(MOST_BATCH, int(BATCH_SECONDS / max(self._seconds, 1e-6))))
+
+    def _assign(
+        self, waiting: deque[tuple[int, T]], at_once: int, size: int, suspects: set[int]
+    ) -> None:
+        """Gives batches to the actors that have fewest; starts actors for further tasks.
 
         A task whose actor died is alone with an actor, so that only its own death is counted.
         """
@@ -134,11 +197,14 @@ class RayPool(Generic[T, A]):
         ready = [actor for actor in self._actors if actor.is_ready]
         while waiting and ready:
             free = min(ready, key=lambda actor: len(actor.tasks))
-            numbers = {waiting[0][0], *(number for number, _ in free.tasks.values())}
+            numbers = {waiting[0][0], *free.numbers}
             if len(free.tasks) >= at_once or (free.tasks and numbers & suspects):
                 return
-            number, task = waiting.popleft()
-            free.tasks[free.handle.answer.remote(task)] = (number, task)
+            batch = [waiting.popleft()]
+            most = min(size, 1 + len(waiting) // len(ready))  # at the end, each has its part
+            while len(batch) < most and waiting and not suspects & {batch[0][0], waiting[0][0]}:
+                batch.append(waiting.popleft())
+            free.tasks[free.handle.answer.remote([task for _, task in batch])] = batch
 
     def _start(self) -> _Actor[T]:
         ray = imported()
@@ -151,7 +217,9 @@ class RayPool(Generic[T, A]):
         ray = imported()
         owners = {ref: actor for actor in self._actors for ref in actor.tasks}
         owners |= {actor.ready: actor for actor in self._actors if not actor.is_ready}
-        found, _ = ray.wait(list(owners), num_returns=1)
+        found, _ = ray.wait(list(owners), num_returns=1, timeout=LOST_AFTER)
+        if not found:
+            _check_nodes()
         for ref in found:
             actor = owners[ref]
             if actor not in self._actors:
@@ -168,7 +236,17 @@ class RayPool(Generic[T, A]):
             if ref == actor.ready:
                 actor.is_ready = _same_release(content)
             else:
-                yield *actor.tasks.pop(ref), content
+                yield from self._answered(actor.tasks.pop(ref), content)
+
+    def _answered(
+        self, batch: list[tuple[int, T]], content: tuple[list[A], float]
+    ) -> Iterator[tuple[int, T, A]]:
+        """Tasks of a batch with their answers; keeps the time that a task takes."""
+        answers, seconds = content
+        each = seconds / len(batch)
+        self._seconds = each if self._seconds is None else KEPT * self._seconds + (1 - KEPT) * each
+        for (number, task), answer in zip(batch, answers, strict=True):
+            yield number, task, answer
 
     def _lost(self, actor: _Actor[T], error: Exception) -> Iterator[tuple[int, T, Any]]:
         """Tasks of an actor that died: any without an answer may have killed it, since the last
@@ -186,15 +264,16 @@ class RayPool(Generic[T, A]):
                 raise CorpusError(
                     f"workers of the cluster end before they begin: {_last_line(error)}"
                 )
-        for ref, (number, task) in actor.tasks.items():
+        death = Death(None) if len(actor.numbers) == 1 else _InCompany(None)
+        for ref, batch in actor.tasks.items():
             try:
                 kind, content = imported().get(ref)
             except imported().exceptions.RayError:
-                yield number, task, Death(None)
+                yield from ((number, task, death) for number, task in batch)
             else:  # it had answered before it died
                 if kind == FAILED:
                     raise content
-                yield number, task, content
+                yield from self._answered(batch, content)
 
 
 class RayWorker:
@@ -224,14 +303,34 @@ class RayWorker:
         """Release of the node, or what kept the actor from its start."""
         return (DONE, voicenym.__version__) if self._error is None else (FAILED, self._error)
 
-    def answer(self, task: Any) -> tuple[str, Any]:
-        """Answer of a task, or the exception that it raised."""
+    def answer(self, tasks: list[Any]) -> tuple[str, Any]:
+        """Answers of tasks and the seconds that all took, or the first exception of one."""
         if self._error is not None:
             return FAILED, self._error
+        started = time.perf_counter()
         try:
-            return DONE, self._function(task)
+            answers = [self._function(task) for task in tasks]
+            return DONE, (answers, time.perf_counter() - started)
         except Exception as error:
             return FAILED, portable(error)
+
+
+def _check_nodes() -> None:
+    """Checks that the cluster has a node; Ray itself waits for one without end.
+
+    Raises:
+        CorpusError: it has none, or does not answer.
+    """
+    ray = imported()
+    try:
+        alive = any(node["Alive"] for node in ray.nodes())
+    except Exception:
+        alive = False
+    if not alive:
+        raise CorpusError(
+            "all nodes of the cluster are gone (killed, or out of memory?); what is written is "
+            "whole: run the same command again, with --engine local if it happens again"
+        )
 
 
 def _same_release(release: str) -> bool:

@@ -51,7 +51,7 @@ class RunLock:
         until = time.monotonic() + PATIENCE
         while not self._try():
             holder = self._holder()
-            if _lives(holder) or time.monotonic() > until:
+            if lives(holder) or time.monotonic() > until:
                 who = f" (process {holder['pid']} on {holder['host']})" if holder else ""
                 raise CorpusError(
                     f"{self.path.parent}: another run works in this folder{who}; wait until it "
@@ -119,7 +119,7 @@ class RunLock:
     def holder(self) -> dict[str, object] | None:
         """What the running run that holds the lock wrote into it; None without one."""
         owner = self._holder()
-        return owner if _lives(owner) else None
+        return owner if lives(owner) else None
 
     def _holder(self) -> dict[str, object]:
         try:
@@ -130,7 +130,7 @@ class RunLock:
         return owner if known else {}
 
 
-def _lives(holder: dict[str, object]) -> bool:
+def lives(holder: dict[str, object]) -> bool:
     """Whether the process that acquired the lock still runs, as far as is known."""
     if not holder:
         return False

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.run_lock import RunLock
-from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.run_log import Line, RunLog
 from voicenym.errors import CorpusError
 
 
@@ -25,6 +26,7 @@ class RunStatus:
         failures: reasons by output.
         elapsed: seconds since the run began; 0 without one.
         settled: outputs that this run has settled.
+        left_out: recordings of shards that failed, and that are not in the new shards.
     """
 
     process: int | None
@@ -35,6 +37,7 @@ class RunStatus:
     failures: dict[str, str]
     elapsed: float
     settled: int
+    left_out: int = 0
 
     @property
     def files_per_second(self) -> float | None:
@@ -64,9 +67,19 @@ def status_of(folder: Path) -> RunStatus:
         raise CorpusError(
             f"{folder}: no run has written to it ({LOG_NAME} is missing); give the folder after -o"
         )
+    return status_from(log.lines, holder)
+
+
+def status_from(lines: Mapping[str, Line], holder: Mapping[str, object] | None) -> RunStatus:
+    """Progress by the lines of a log or a ledger.
+
+    Args:
+        lines: by output.
+        holder: what the run that works there says of itself; None if none does.
+    """
     facts = {name: int(str(value)) for name, value in (holder or {}).items() if _is_count(value)}
-    failures = {name: str(line["error"]) for name, line in log.lines.items() if "error" in line}
-    done = [line for line in log.lines.values() if "sha256" in line]
+    failures = {name: str(line["error"]) for name, line in lines.items() if "error" in line}
+    done = [line for line in lines.values() if "sha256" in line]
     started = (holder or {}).get("started")
     elapsed = max(0.0, time.time() - started) if isinstance(started, float) else 0.0
     return RunStatus(
@@ -77,7 +90,8 @@ def status_of(folder: Path) -> RunStatus:
         seconds=sum(float(line.get("duration", 0.0)) for line in done),
         failures=failures,
         elapsed=elapsed,
-        settled=max(0, len(log.lines) - facts.get("settled", 0)),
+        settled=max(0, len(lines) - facts.get("settled", 0)),
+        left_out=sum(int(line.get("failed", 0)) for line in done),
     )
 
 

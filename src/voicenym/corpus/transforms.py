@@ -6,8 +6,8 @@ without revealing a key; caches use it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -104,15 +104,12 @@ class Anonymize:
         return " ".join([self.system, str(self.parameters), voice, *version])
 
     def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
-        import torch
+        return self.without_key([recording])(samples, recording)
 
-        from voicenym.audio import Audio
-        from voicenym.dsp.analysis_memory import keeping_analyses
-
-        system = _loaded(self.system, self.parameters)
-        audio = Audio(torch.from_numpy(samples), RATE)
-        with keeping_analyses(_analyses()):  # attackers try many keys on a recording
-            return system(audio, self.pseudonym(recording)).samples.numpy()
+    def without_key(self, recordings: Sequence[Recording]) -> Voices:
+        """The same for these recordings alone, with their pseudonyms and without the key."""
+        found = {recording.name: self.pseudonym(recording) for recording in recordings}
+        return Voices(self.system, self.parameters, found)
 
     def pseudonym(self, recording: Recording) -> Pseudonym:
         """Pseudonym that a recording is anonymized with."""
@@ -145,6 +142,39 @@ class Anonymize:
             f"same-sex targets: none of {DRAWS} voices of {self.system} is of sex {whose.sex!r}; "
             "widen the limits of its pitch, or draw random targets"
         )
+
+
+@dataclass(frozen=True)
+class Voices:
+    """A system with the pseudonyms of some recordings: what a worker gets in place of a key.
+
+    Args:
+        system: its name.
+        parameters: of the system, as pairs.
+        pseudonyms: by the recordings' names.
+    """
+
+    system: str
+    parameters: tuple[tuple[str, Any], ...]
+    pseudonyms: Mapping[str, Pseudonym] = field(hash=False)
+
+    @property
+    def description(self) -> str:
+        return self.system
+
+    def identity(self, recording: Recording) -> str:
+        raise NotImplementedError("the key names the results: ask Anonymize")
+
+    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
+        import torch
+
+        from voicenym.audio import Audio
+        from voicenym.dsp.analysis_memory import keeping_analyses
+
+        system = _loaded(self.system, self.parameters)
+        audio = Audio(torch.from_numpy(samples), RATE)
+        with keeping_analyses(_analyses()):  # attackers try many keys on a recording
+            return system(audio, self.pseudonyms[recording.name]).samples.numpy()
 
 
 @dataclass(frozen=True)
@@ -217,6 +247,18 @@ class Transform:
     def description(self) -> str:
         """Description of the steps, for lists of failures; empty for originals."""
         return ", then ".join(step.description for step in self.steps)
+
+    def without_key(self, recordings: Sequence[Recording]) -> Transform:
+        """The same for these recordings alone, for a worker, which gets no key."""
+        if not any(isinstance(step, Anonymize) for step in self.steps):
+            return self
+        return replace(
+            self,
+            steps=tuple(
+                step.without_key(recordings) if isinstance(step, Anonymize) else step
+                for step in self.steps
+            ),
+        )
 
     def __call__(self, recording: Recording) -> np.ndarray:
         """Samples ``[time]`` float32 at 16 kHz."""

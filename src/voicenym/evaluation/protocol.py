@@ -11,6 +11,7 @@ from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.scenario import Protection
 from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError
 from voicenym.evaluation import condition_weights, distinctiveness, kept_labels
@@ -34,6 +35,7 @@ def evaluate(
     say: Callable[[str], None] = lambda text: None,
     progress: Callable[[int], None] | None = None,
     left_out: LeftOut = STRICT,
+    engine: Engine = LOCAL,
 ) -> tuple[Evaluation, Evidence]:
     """Runs a plan; vectors come from the cache of an earlier run.
 
@@ -48,6 +50,8 @@ def evaluate(
         progress: receives the number of recordings that were embedded.
         left_out: collects recordings that cannot be read, and those that a system fails on; the
             default raises at the first one.
+        engine: of the workers that anonymize and embed recordings; attackers are trained, and words
+            are recognised, in this process.
 
     Raises:
         VoicenymError: a fault in the plan or the recordings that the user can fix.
@@ -59,7 +63,7 @@ def evaluate(
     targets = targets_of(plan)
     for target in targets:  # an attacker that is not there is refused at once
         attackers_of(plan, target, say)
-    with Embedder(VectorCache(cache), workers, progress, left_out) as embedder:
+    with Embedder(VectorCache(cache), workers, progress, left_out, engine) as embedder:
         voices = [verifier(name) for name in plan.verifiers]
         statistics = VoiceStatistics()
         transforms = {target.name: target.protection.transform for target in targets}

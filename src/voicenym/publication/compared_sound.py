@@ -1,11 +1,16 @@
-"""Sound of a file and of its original, brought to one rate, and the correlation of both."""
+"""Sound of a file and of its original, brought to one rate, and the correlation of both.
+
+Sounds are read block by block, anew for each use, so that a recording of any length is compared
+in the memory of a few blocks.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -20,46 +25,64 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Sound:
-    """Blocks ``[channel, time]`` of a recording, with its rate in Hz."""
+    """A recording with the measures of its whole sound.
 
-    blocks: Sequence[np.ndarray]
+    Args:
+        recording: a file, or a part of one.
+        rate: of the blocks, in Hz.
+        channels: of the blocks.
+        samples: per channel.
+        energy: sum of squares of all samples.
+    """
+
+    recording: Recording
     rate: int
+    channels: int
+    samples: int = 0
+    energy: float = 0.0
 
     @property
     def seconds(self) -> float:
-        return float(sum(block.shape[1] for block in self.blocks) / self.rate)
-
-    @property
-    def channels(self) -> int:
-        return int(self.blocks[0].shape[0])
+        return self.samples / self.rate
 
     @property
     def level(self) -> float:
         """Root mean square in dB below full scale; -200 for digital silence."""
-        count = sum(block.size for block in self.blocks)
-        energy = sum(float(np.square(block, dtype=np.float64).sum()) for block in self.blocks)
-        return 10 * math.log10(max(energy / max(count, 1), 1e-20))
+        count = self.samples * self.channels
+        return 10 * math.log10(max(self.energy / max(count, 1), 1e-20))
 
-    def as_of(self, other: Sound) -> Sound:
-        """The same sound at the rate of another; mono if numbers of channels differ."""
-        if (self.rate, self.channels) == (other.rate, other.channels):
-            return self
-        import soxr
+    def blocks(self) -> Iterator[np.ndarray]:
+        """Blocks ``[channel, time]``, read from the file at the rate and the channels of the sound.
 
-        whole = np.concatenate(self.blocks, axis=1)
-        if self.channels != other.channels:
-            whole = np.repeat(whole.mean(0, keepdims=True), other.channels, 0)
-        changed = soxr.resample(whole.T, self.rate, other.rate).T.astype(np.float32)
-        return Sound(tuple(_split(changed)), other.rate)
+        Raises:
+            AudioError: the file cannot be read to its end.
+        """
+        with open_reader(self.recording.path) as reader:
+            parts = _part(reader, self.recording)
+            changer: Any = None
+            if reader.rate != self.rate:
+                import soxr
+
+                changer = soxr.ResampleStream(reader.rate, self.rate, self.channels, "float32")
+            for block in parts:
+                if len(block) != self.channels:
+                    block = np.repeat(block.mean(0, keepdims=True), self.channels, 0)
+                if changer is not None:
+                    block = changer.resample_chunk(np.ascontiguousarray(block.T)).T
+                if block.shape[1]:
+                    yield block
+            if changer is not None:
+                rest = changer.resample_chunk(np.zeros((0, self.channels), np.float32), last=True)
+                yield rest.T
 
 
-def _split(samples: np.ndarray) -> Iterator[np.ndarray]:
-    for start in range(0, samples.shape[1], BLOCK):
-        yield samples[:, start : start + BLOCK]
+def sound(recording: Recording, like: Sound | None = None) -> Sound:
+    """The sound of a recording, read to its end.
 
-
-def sound(recording: Recording) -> Sound:
-    """The sound of a recording, also of a part of a file.
+    Args:
+        recording: a file, or a part of one.
+        like: whose rate and channels it gets; mono on all channels if their numbers differ. None
+            for its own.
 
     Raises:
         AudioError: it cannot be read, or is the output of a command.
@@ -69,15 +92,35 @@ def sound(recording: Recording) -> Sound:
             f"{recording.name}: its wav.scp names a command; give a corpus of files, as voicenym "
             "anonymize writes it"
         )
-    with open_reader(recording.path) as reader:
-        blocks, rate = [np.asarray(block) for block in reader.blocks(BLOCK)], reader.rate
-    if recording.start or recording.end is not None:
-        stop = None if recording.end is None else round(recording.end * rate)
-        part = np.concatenate(blocks, axis=1)[:, round(recording.start * rate) : stop]
-        blocks = list(_split(part))
-    if not blocks:
+    if like is None:
+        with open_reader(recording.path) as reader:
+            like = Sound(recording, reader.rate, reader.channels)
+    found = Sound(recording, like.rate, like.channels)
+    samples, energy = 0, 0.0
+    for block in found.blocks():
+        samples += block.shape[1]
+        energy += float(np.square(block, dtype=np.float64).sum())
+    if not samples:
         raise AudioError(f"{recording.path}: {recording.name} lies outside of it; mend the table")
-    return Sound(tuple(blocks), rate)
+    return Sound(recording, found.rate, found.channels, samples, energy)
+
+
+def _part(reader: Any, recording: Recording) -> Iterator[np.ndarray]:
+    """Blocks of the part of a file that a recording is."""
+    start = round(recording.start * reader.rate)
+    stop = math.inf if recording.end is None else round(recording.end * reader.rate)
+    at = 0
+    for block in reader.blocks(BLOCK):
+        samples = np.asarray(block)
+        size = samples.shape[1]
+        first, last = max(0, start - at), min(size, stop - at)
+        if first < last:
+            yield samples[:, first : int(last)]
+        at += size
+        if at >= stop:
+            for _ in reader.blocks(BLOCK):  # to the end, which finds what is damaged
+                pass
+            return
 
 
 def sample_correlation(one: Sound, other: Sound) -> float:
@@ -87,10 +130,45 @@ def sample_correlation(one: Sound, other: Sound) -> float:
         one, other: of one rate and number of channels; the longer one is cut.
     """
     correlation = SampleCorrelation(one.channels)
-    for block, after in zip_longest(one.blocks, other.blocks):
-        if block is not None:
-            correlation.push_input(block)
-        if after is not None:
-            correlation.push_output(after)
+    for before, after in zip_longest(_even(one), _even(other)):
+        if before is None or after is None:
+            break
+        correlation.push_input(before)
+        correlation.push_output(after)
     correlation.finish()
     return max(abs(found) if math.isfinite(found) else 0.0 for found in correlation.found)
+
+
+def _even(sound: Sound) -> Iterator[np.ndarray]:
+    """Blocks of ``BLOCK`` samples, so that those of two sounds are of the same times."""
+    kept: list[np.ndarray] = []
+    size = 0
+    for block in sound.blocks():
+        kept.append(block)
+        size += block.shape[1]
+        if size >= BLOCK:
+            whole = np.concatenate(kept, axis=1)
+            for start in range(0, size - BLOCK + 1, BLOCK):
+                yield whole[:, start : start + BLOCK]
+            kept, size = [whole[:, size // BLOCK * BLOCK :]], size % BLOCK
+    if size:
+        yield np.concatenate(kept, axis=1)
+
+
+def by_turns(one: Sound, other: Sound) -> Iterator[tuple[bool, np.ndarray]]:
+    """Blocks of two sounds, each time of the one of which a smaller share was given.
+
+    Returns:
+        Whether a block is of the first sound, and the block.
+    """
+    sources, totals, given = (one.blocks(), other.blocks()), (one.samples, other.samples), [0, 0]
+    left = [True, True]
+    while any(left):
+        shares = [given[n] / totals[n] if left[n] else math.inf for n in (0, 1)]
+        side = shares.index(min(shares))
+        block = next(sources[side], None)
+        if block is None:
+            left[side] = False
+        else:
+            given[side] += block.shape[1]
+            yield side == 0, block

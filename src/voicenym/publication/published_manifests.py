@@ -21,6 +21,8 @@ METADATA = "metadata.csv"
 """Table of all recordings, as Hugging Face's ``audiofolder`` reads it."""
 SHARD_BYTES = 500_000_000
 """Sound of a shard of WebDataset or Parquet, in bytes."""
+GROUP_BYTES, GROUP_ROWS = 32_000_000, 100
+"""Most sound, in bytes, and most recordings of a row group, which is held in memory."""
 
 
 def write_csv(folder: Path, entries: Sequence[Entry]) -> None:
@@ -94,15 +96,19 @@ def write_webdataset(folder: Path, entries: Sequence[Entry]) -> None:
         path = folder / "webdataset" / f"shard-{number:06}.tar"
         with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
             for entry in shard:
-                sound = (folder / entry.file_name).read_bytes()
+                sound = folder / entry.file_name
                 label = json.dumps(entry.row(), ensure_ascii=False, sort_keys=True).encode()
                 # WebDataset ends a key at its first dot
                 key = entry.utterance.replace(".", "_")
                 suffix = Path(entry.file_name).suffix
-                for name, content in ((f"{key}{suffix}", sound), (f"{key}.json", label)):
-                    info = tarfile.TarInfo(name)
-                    info.size, info.mtime = len(content), CONSTANT
-                    tar.addfile(info, io.BytesIO(content))
+                with sound.open("rb") as file:
+                    for name, size, content in (
+                        (f"{key}{suffix}", sound.stat().st_size, file),
+                        (f"{key}.json", len(label), io.BytesIO(label)),
+                    ):
+                        info = tarfile.TarInfo(name)
+                        info.size, info.mtime = size, CONSTANT
+                        tar.addfile(info, content)
 
 
 def write_parquet(folder: Path, entries: Sequence[Entry]) -> None:
@@ -127,18 +133,20 @@ def write_parquet(folder: Path, entries: Sequence[Entry]) -> None:
     (folder / "data").mkdir()
     shards = list(_shards(entries))
     for number, shard in enumerate(shards):
-        rows = [
-            {
-                "audio": {
-                    "bytes": (folder / entry.file_name).read_bytes(),
-                    "path": Path(entry.file_name).name,
-                },
-                **entry.row(),
-            }
-            for entry in shard
-        ]
         path = folder / "data" / f"train-{number:05}-of-{len(shards):05}.parquet"
-        parquet.write_table(pa.Table.from_pylist(rows, schema), path, row_group_size=100)
+        with parquet.ParquetWriter(str(path), schema) as writer:
+            for group in _shards(shard, GROUP_BYTES, GROUP_ROWS):
+                rows = [
+                    {
+                        "audio": {
+                            "bytes": (folder / entry.file_name).read_bytes(),
+                            "path": Path(entry.file_name).name,
+                        },
+                        **entry.row(),
+                    }
+                    for entry in group
+                ]
+                writer.write_table(pa.Table.from_pylist(rows, schema))
 
 
 def _arrow_type(pa: Any, value: object) -> Any:
@@ -146,12 +154,21 @@ def _arrow_type(pa: Any, value: object) -> Any:
     return kinds[type(value)]()
 
 
-def _shards(entries: Sequence[Entry]) -> Iterator[list[Entry]]:
-    """Entries in their order, in shards of at most ``SHARD_BYTES``, or of one recording."""
+def _shards(
+    entries: Sequence[Entry], most: int | None = None, count: int | None = None
+) -> Iterator[list[Entry]]:
+    """Entries in their order, in parts of limited size, or of one recording.
+
+    Args:
+        entries: of the publication.
+        most: bytes of sound in a part; None for those of a shard.
+        count: most recordings of a part; None for any number.
+    """
+    most = SHARD_BYTES if most is None else most
     shard: list[Entry] = []
     size = 0
     for entry in entries:
-        if shard and size + entry.verified.size > SHARD_BYTES:
+        if shard and (size + entry.verified.size > most or len(shard) == count):
             yield shard
             shard, size = [], 0
         shard.append(entry)

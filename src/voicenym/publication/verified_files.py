@@ -17,7 +17,7 @@ from voicenym.corpus.run_log import Line
 from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.corpus.single_file import sha256_of
 from voicenym.errors import AudioError, CorpusError, VoicenymError
-from voicenym.publication.compared_sound import Sound, sample_correlation, sound
+from voicenym.publication.compared_sound import Sound, by_turns, sample_correlation, sound
 from voicenym.publication.embedded_metadata import embedded
 
 SAME_SECONDS = 0.05
@@ -148,7 +148,7 @@ def _against(
 ) -> tuple[float, float]:
     """Change of level in dB, and ratio of durations; raises if the output is nearly the input."""
     path = recording.path
-    before = sound(original).as_of(out)
+    before = sound(original, out)
     tempo = out.seconds / before.seconds
     if not 1 / MOST_TEMPO <= tempo <= MOST_TEMPO:
         raise AudioError(
@@ -205,8 +205,8 @@ def _compare(
 
 def _push(check: NearOriginalCheck | SignalSimilarity, before: Sound, out: Sound) -> None:
     """Pushes both sounds by turns, so that neither is held for long."""
-    for number in range(max(len(before.blocks), len(out.blocks))):
-        if number < len(before.blocks):
-            check.push_input(before.blocks[number])
-        if number < len(out.blocks):
-            check.push_output(out.blocks[number])
+    for is_original, block in by_turns(before, out):
+        if is_original:
+            check.push_input(block)
+        else:
+            check.push_output(block)

@@ -7,22 +7,28 @@ import random
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
-from shard_material import parquet_shard, sound, tree, web_shard
+from shard_material import add, parquet_shard, sound, tree, web_shard
 
-from voicenym.corpus.shards import object_store
-from voicenym.errors import CorpusError
+from voicenym.corpus.shards.shard_ledger import status_of_store
 from voicenym.pseudonym import Key
 
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("s3fs")
 server = pytest.importorskip("moto.server")
 KEY = Key(bytes(range(100, 132)))
+
+
+FAILS = "500 Internal Server Error"
+AGAIN = b"<Error><Code>InternalError</Code><Message>try again</Message></Error>"
+FULL = b"<Error><Code>QuotaExceeded</Code><Message>no room for this</Message></Error>"
 
 
 class Trouble:
@@ -35,6 +41,7 @@ class Trouble:
         self.puts: list[tuple[str, bool]] = []
         self.delay = 0.0
         self.before_put = lambda: None
+        self.quota: int | None = None
 
     def __call__(self, environ, start_response):
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
@@ -45,6 +52,12 @@ class Trouble:
         if fails and not late:
             environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
             return self._error(environ, start_response)
+        if method == "PUT" and self.quota is not None:
+            size = int(environ.get("CONTENT_LENGTH") or 0)
+            self.quota -= size
+            if self.quota < 0:
+                environ["wsgi.input"].read(size)
+                return self._error(environ, start_response, "507 Insufficient Storage", FULL)
         if method == "PUT" and path.count("/") > 1:
             self.puts.append((path, environ.get("HTTP_IF_NONE_MATCH") == "*"))
             self.before_put()
@@ -54,10 +67,9 @@ class Trouble:
             return self._error(environ, start_response)
         return self._application(environ, start_response)
 
-    def _error(self, environ, start_response):
-        text = b"<Error><Code>InternalError</Code><Message>try again</Message></Error>"
+    def _error(self, environ, start_response, status=FAILS, text=AGAIN):
         head = [("Content-Type", "application/xml"), ("Content-Length", str(len(text)))]
-        start_response("500 Internal Server Error", head)
+        start_response(status, head)
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [text]
 
 
@@ -267,19 +279,23 @@ def test_a_killed_run_leaves_whole_objects_and_a_rerun_makes_the_rest(
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stderr=subprocess.DEVNULL,
     )
-    # at its fourth put: two outputs and the line of the first are there, that of the second not
-    store.before_put = lambda: run.kill() if len(store.puts) == 4 else None
+    # at its fifth put: what it says of itself, two outputs and the line of the first are there, the
+    # line of the second not
+    store.before_put = lambda: run.kill() if len(store.puts) == 5 else None
     run.wait()
     store.before_put = lambda: None
     assert run.returncode == -signal.SIGKILL
     there = objects("s3://corpus/out")
     assert outputs(there).items() <= local.items()
     assert len(outputs(there)) >= 2
+    assert any("/run/" in name for name in there)
+    assert status_of_store("s3://corpus/out").process is None
     again = anonymize("s3://corpus/in", "-o", "s3://corpus/out")
     assert again.returncode == 0, said(again)
     assert outputs(objects("s3://corpus/out")) == local
     assert f"{len(outputs(there))} already done" in said(again)
     assert list(temporary.glob(".voicenym-*")) == []
+    assert not any("/run/" in name for name in objects("s3://corpus/out"))
 
 
 def workers_of(process: int) -> list[int]:
@@ -349,6 +365,34 @@ def test_errors_of_stores_are_one_line_with_their_cure(store, anonymize, tmp_pat
     assert said(done).count("\n") == 1
 
 
+def test_a_run_over_a_store_is_seen_while_it_runs_and_after_it(
+    store, anonymize, command, tmp_path, monkeypatch
+):
+    from voicenym.apps.cli import batch_report
+
+    seen = []
+    real = batch_report.BatchProgress.advance
+
+    def advance(self, *arguments):
+        seen.append(status_of_store("s3://corpus/out"))
+        real(self, *arguments)
+
+    monkeypatch.setattr(batch_report.BatchProgress, "advance", advance)
+    corpus(tmp_path / "in", 2)
+    with tarfile.open(tmp_path / "in/0.tar", "a") as tar:
+        add(tar, "bad.wav", b"this is text")
+    (tmp_path / "in/1.tar").write_bytes(b"no tar")
+    assert anonymize("in", "-o", "s3://corpus/out").returncode == 1
+    assert [(one.process, one.items) for one in seen] == [(os.getpid(), 3)] * 3
+    assert [one.settled for one in seen] == [1, 2, 3]
+    assert (seen[-1].done, seen[-1].left_out, list(seen[-1].failures)) == (2, 1, ["1.tar"])
+    text = command("status", "s3://corpus/out").stdout.decode()
+    assert text.startswith("no run works in this folder\n2 anonymized")
+    assert "1 recordings failed and are not in the new shards" in text
+    done = command("status", "s3://corpus/nothing")
+    assert "no run has written to it" in said(done)
+
+
 @pytest.mark.parametrize("url", ["ssh://host/x", "simplecache::s3://b/x", "http://host/a.tar"])
 def test_other_schemes_are_refused(anonymize, url):
     done = anonymize(url, "-o", "out")
@@ -356,14 +400,151 @@ def test_other_schemes_are_refused(anonymize, url):
     assert "is not supported" in said(done)
 
 
-def test_a_full_store_is_named(store, monkeypatch):
-    def full(*arguments: object, **options: object) -> None:
-        raise OSError(28, "No space left on device (QuotaExceeded)")
+def test_a_full_bucket_is_named_and_a_rerun_makes_the_rest(store, anonymize, tmp_path):
+    """The server refuses what does not fit, as a store with a quota does."""
+    corpus(tmp_path / "in", 3)
+    assert anonymize("in", "-o", "local").returncode == 0
+    local = outputs(tree(tmp_path / "local"))
+    store.quota = len(local["0.tar"]) + len(local["1.tar"]) + 4000
+    done = anonymize("in", "-o", "s3://corpus/out")
+    assert done.returncode == 1
+    assert "the store takes no more data" in said(done)
+    assert "free some space there and run again" in said(done)
+    assert "Traceback" not in said(done)
+    there = outputs(objects("s3://corpus/out"))
+    assert there
+    assert there.items() < local.items()
+    store.quota = None
+    again = anonymize("in", "-o", "s3://corpus/out")
+    assert again.returncode == 0, said(again)
+    assert outputs(objects("s3://corpus/out")) == local
 
-    system = fsspec.filesystem("s3")
-    monkeypatch.setattr(system, "pipe_file", full)
-    with pytest.raises(CorpusError, match="takes no more data"):
-        object_store.write_json("s3://corpus/x", {})
+
+@pytest.mark.slow
+def test_ray_over_a_store_that_fails_and_workers_that_die(store, tmp_path, temporary, monkeypatch):
+    """Ray's workers inherit the endpoint and the credentials; each gets the voices of its shard."""
+    pytest.importorskip("ray")
+    from voicenym.corpus.batch import Job
+    from voicenym.corpus.engines import RayEngine
+    from voicenym.corpus.ray_session import RaySession
+    from voicenym.corpus.shards.shard_ledger import ledger_of
+    from voicenym.corpus.shards.shard_plan import plan_units
+    from voicenym.corpus.shards.shard_runner import run_shards
+    from voicenym.corpus.shards.shard_voices import SpeakerChoice
+
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    fresh()
+    corpus(tmp_path / "in", 4)
+    upload(tmp_path / "in", "s3://corpus/in")
+
+    def run(source, out, **more):
+        plan = plan_units([source], out)
+        log = None if "://" in out else Path(out) / "voicenym.jsonl"
+        job = Job("mcadams", {}, KEY, log=log)
+        state = ledger_of(out, [unit.name for unit in plan.units])
+        return run_shards(job, plan.units, state, SpeakerChoice(), **more)
+
+    assert run(str(tmp_path / "in"), str(tmp_path / "local")).done == 5
+    local = outputs(tree(tmp_path / "local"))
+    killed: list[int] = []
+
+    def kill() -> None:
+        """Kills the workers at the first upload of a shard."""
+        if not killed and any(path.endswith(".tar") for path, _ in store.puts):
+            killed.extend(ray_workers())
+            for process in killed:
+                os.kill(process, signal.SIGKILL)
+
+    with RaySession(workers=2):
+        store.puts.clear()
+        store.share, store.before_put = 0.05, kill
+        first = run("s3://corpus/in", "s3://corpus/out", workers=2, engine=RayEngine())
+        assert killed
+        store.share, store.before_put = 0.0, lambda: None
+        assert outputs(objects("s3://corpus/out")).items() <= local.items()
+        assert first.done + first.skipped + len(first.failures) == 5
+        again = run("s3://corpus/in", "s3://corpus/out", workers=1, engine=RayEngine())
+    assert not again.failures
+    assert outputs(objects("s3://corpus/out")) == local
+    assert list(temporary.glob(".voicenym-*")) == []
+
+
+def ray_workers() -> list[int]:
+    """Processes of Ray's actors that have this test's endpoint."""
+    found = []
+    endpoint = os.environ["AWS_ENDPOINT_URL"].encode()
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            name, environment = (entry / "cmdline").read_bytes(), (entry / "environ").read_bytes()
+        except OSError:
+            continue
+        if name.startswith(b"ray::RayWorker") and endpoint in environment:
+            found.append(int(entry.name))
+    return found
+
+
+@pytest.mark.parametrize(("scheme", "package"), [("gs", "gcsfs"), ("hf", "huggingface_hub")])
+def test_a_missing_package_of_a_store_is_named(anonymize, monkeypatch, scheme, package):
+    real = fsspec.filesystem
+
+    def without(name, *arguments, **options):
+        if name == scheme:
+            raise ImportError(f"install {package}")
+        return real(name, *arguments, **options)
+
+    monkeypatch.setattr(fsspec, "filesystem", without)
+    done = anonymize(f"{scheme}://corpus/in", "-o", "out")
+    assert done.returncode == 1
+    assert f"needs the package {package}: pip install {package}" in said(done)
+    assert said(done).count("\n") == 1
+
+
+def forget(scheme: str) -> None:
+    """Removes an implementation that was registered."""
+    from fsspec.registry import _registry
+
+    _registry.pop(scheme, None)
+
+
+@pytest.mark.parametrize("scheme", ["gs", "hf"])
+def test_other_stores_are_read_and_written_through_fsspec_alone(anonymize, tmp_path, scheme):
+    """A file system in memory takes the place of Google's and of Hugging Face's: paths, conditional
+    puts and versions go through the interface that all have.
+    """
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Other(MemoryFileSystem):
+        protocol = scheme
+        store: ClassVar[dict] = {}
+        pseudo_dirs: ClassVar[list] = [""]
+
+        @classmethod
+        def _strip_protocol(cls, path):
+            return super()._strip_protocol(path.removeprefix(f"{scheme}:/"))
+
+    fsspec.register_implementation(scheme, Other, clobber=True)
+    try:
+        web_shard(tmp_path / "a.tar", range(2))
+        Other().pipe_file("/corpus/in/a.tar", (tmp_path / "a.tar").read_bytes())
+        done = anonymize(f"{scheme}://corpus/in", "-o", "down")
+        assert done.returncode == 0, said(done)
+        if scheme == "hf":
+            done = anonymize("a.tar", "-o", "hf://corpus/out")
+            assert "can be read and not written" in said(done)
+            return
+        done = anonymize("gs://corpus/in", "-o", "gs://corpus/out")
+        assert done.returncode == 0, said(done)
+        made = Other().cat_file("/corpus/out/a.tar")
+        assert made == (tmp_path / "down/a.tar").read_bytes()
+        again = anonymize("gs://corpus/in", "-o", "gs://corpus/out")
+        assert "0 shards and files written, 1 already done" in said(again)
+        Other().rm_file("/corpus/out/voicenym-ledger/a.tar.json")
+        Other().pipe_file("/corpus/out/a.tar", b"of another")
+        done = anonymize("gs://corpus/in", "-o", "gs://corpus/out")
+        assert "exists already and is not what this run writes" in said(done)
+        assert Other().cat_file("/corpus/out/a.tar") == b"of another"
+    finally:
+        forget(scheme)
 
 
 def test_memory_and_file_urls(anonymize, tmp_path):

@@ -151,7 +151,8 @@ def anonymize_shards(
         def report(outcome: ShardOutcome) -> None:
             done = outcome.result
             new = done is not None and not outcome.skipped
-            progress.advance(outcome.unit.target, done.seconds if done and new else None)
+            failed = 1 if done is None else len(done.failures)
+            progress.advance(outcome.unit.target, done.seconds if done and new else None, failed)
 
         summary = run_shards(
             job, plan.units, state, request.choice, workers, report,

@@ -43,7 +43,7 @@ class BatchProgress:
     """A bar with rate and time left on a terminal, a line per file elsewhere."""
 
     def __init__(self, total: int, quiet: bool, show_names: bool = False) -> None:
-        self._total, self._done, self._seconds = total, 0, 0.0
+        self._total, self._done, self._failed, self._seconds = total, 0, 0, 0.0
         self._started = time.monotonic()
         self._quiet, self._show_names = quiet, show_names
         self._bar: Any = None
@@ -84,16 +84,19 @@ class BatchProgress:
         new = outcome.result is not None and not outcome.skipped
         name = f"{outcome.item.source} -> " if self._show_names else ""
         seconds = outcome.result.duration if outcome.result is not None and new else None
-        self.advance(f"{name}{outcome.item.target}", seconds)
+        failed = outcome.result is None and not outcome.skipped
+        self.advance(f"{name}{outcome.item.target}", seconds, failed)
 
-    def advance(self, name: str, seconds: float | None) -> None:
+    def advance(self, name: str, seconds: float | None, failed: int = 0) -> None:
         """Counts one more output.
 
         Args:
             name: of the output.
             seconds: of audio in it; None if this run has not written it.
+            failed: number of recordings of it that failed.
         """
         self._done += 1
+        self._failed += failed
         self._seconds += seconds or 0.0
         if self._bar is not None:
             self._bar.update(self._task, advance=1, description=self._rate(self._seconds))
@@ -106,7 +109,8 @@ class BatchProgress:
             )
 
     def _rate(self, seconds: float) -> str:
-        return f"{seconds / max(1e-3, time.monotonic() - self._started):.0f} x real time"
+        rate = f"{seconds / max(1e-3, time.monotonic() - self._started):.0f} x real time"
+        return f"{rate}, {self._failed} failed" if self._failed else rate
 
 
 def summarize(summary: Summary, items: list[Item], job: Job, started: float, say: Messages) -> None:

@@ -1,4 +1,4 @@
-"""Options of ``voicenym anonymize`` that choose the engine of its workers."""
+"""Options that choose the engine of a command's workers."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from voicenym.apps.cli import evaluate_options as options
 from voicenym.apps.cli import speaker_level as levels
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
+from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
 from voicenym.apps.cli.evaluate_request import Request
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
@@ -76,7 +77,7 @@ def evaluate(
     sample: int = options.SAMPLE,
     replicates: int = options.REPLICATES,
     seed: int = options.SEED,
-    workers: int = options.WORKERS,
+    workers: int | None = options.WORKERS,
     cache: Path | None = options.CACHE,
     allow_pipes: bool = ALLOW_PIPES,
     fail_fast: bool = FAIL_FAST,
@@ -84,6 +85,9 @@ def evaluate(
     vectors: Path | None = options.VECTORS,
     identities: list[str] = options.IDENTITIES,
     attacker_identities: list[str] = options.ATTACKER_IDENTITIES,
+    engine: str = ENGINE,
+    address: str | None = ADDRESS,
+    gpus: float | None = GPUS,
 ) -> None:
     """Anonymize, attack and measure a corpus; write a report.
 
@@ -128,6 +132,7 @@ def _run(request: Request) -> None:
     import torch
 
     from voicenym.apps.cli.evaluate_plan import plan_of
+    from voicenym.corpus.engines import engine_of, workers_of
     from voicenym.evaluation import report, results_file, saved_scores
     from voicenym.evaluation.finished_parts import forget
     from voicenym.evaluation.protocol import evaluate as run
@@ -136,11 +141,18 @@ def _run(request: Request) -> None:
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
     output, quiet = request.output, request.quiet
+    engine = engine_of(request.engine, request.address, request.gpus)
     with leaving_out(request.fail_fast, quiet) as left_out:
         plan = plan_of(request, left_out)
         with Progress(quiet) as tell:
             evaluation, evidence = run(
-                plan, request.vector_cache, request.workers, tell, tell.done, left_out
+                plan,
+                request.vector_cache,
+                workers_of(engine, request.workers),
+                tell,
+                tell.done,
+                left_out,
+                engine,
             )
         if plan.recogniser is not None:
             plan.recogniser.close()

@@ -247,7 +247,13 @@ REPLICATES = typer.Option(
     1000, "--replicates", min=20, help="Bootstrap replicates of the intervals."
 )
 SEED = typer.Option(0, "--seed", help="Seed of trials, samples and bootstrap.")
-WORKERS = typer.Option(1, "--workers", "-j", min=1, help="Number of processes.")
+WORKERS = typer.Option(
+    None,
+    "--workers",
+    "-j",
+    min=1,
+    help="Number of processes; default: 1, or all processors with --engine ray.",
+)
 CACHE = typer.Option(None, "--cache", help="Cache of speaker vectors; default: in the report.")
 QUIET = typer.Option(False, "--quiet", "-q", help="Print errors only.")
 VECTORS = vectors_option(

@@ -219,7 +219,7 @@ def _attacker_training(request: Request) -> AttackerTraining:
         limit,
         None if request.attacker_start == "nothing" else request.attacker_start,
         config=request.attacker_config,
-        workers=request.workers,
+        workers=request.workers or 1,
         pretrained=request.attacker_pretrained,
     )
 

@@ -63,7 +63,7 @@ class Request:
     sample: int
     replicates: int
     seed: int
-    workers: int
+    workers: int | None
     cache: Path | None
     allow_pipes: bool
     fail_fast: bool
@@ -71,6 +71,9 @@ class Request:
     vectors: Path | None
     identities: list[str]
     attacker_identities: list[str]
+    engine: str
+    address: str | None
+    gpus: float | None
 
     @property
     def source(self) -> Path:
@@ -127,6 +130,10 @@ class Request:
         Raises:
             VoicenymError: it names the options.
         """
+        if self.engine != "local" or self.address is not None or self.gpus is not None:
+            raise VoicenymError(
+                "--engine, --address and --gpus are for recordings; --vectors holds vectors"
+            )
         if self.targets is not None:
             raise VoicenymError(
                 "--targets applies to systems; with --vectors, set it in the method: --identity "

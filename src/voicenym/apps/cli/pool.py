@@ -10,6 +10,7 @@ import typer
 from voicenym.apps.cli import speaker_level
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES, CORPUS, QUIET, SPLIT, progress_printer
+from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
 from voicenym.apps.cli.skipped_files import current, leaves_out
 from voicenym.errors import CorpusError
 
@@ -49,13 +50,23 @@ def build(
         None, "--most", min=1, help="Utterances per speaker at most, the first by name."
     ),
     allow_pipes: bool = ALLOW_PIPES,
-    workers: int = typer.Option(1, "--workers", "-j", min=1, help="Processes."),
+    workers: int | None = typer.Option(
+        None,
+        "--workers",
+        "-j",
+        min=1,
+        help="Processes; default: 1, or all processors with --engine ray.",
+    ),
+    engine: str = ENGINE,
+    address: str | None = ADDRESS,
+    gpus: float | None = GPUS,
     quiet: bool = QUIET,
 ) -> None:
     """Build a pool: the mean vector of each speaker's utterances."""
     import torch
 
     from voicenym.corpus.embedder import Embedder
+    from voicenym.corpus.engines import engine_of, workers_of
     from voicenym.corpus.recordings import collect
     from voicenym.identity.pools.affinity_propagation import clustered
     from voicenym.identity.pools.speaker_pool import Pool, save
@@ -76,7 +87,9 @@ def build(
             f"speaker {torn[0]} is of two sexes in the data: correct the manifest's gender column"
         )
     say(f"{len(speech)} recordings of {len(sexes)} speakers")
-    with Embedder(workers=workers, left_out=current()) as embedder:
+    machines = engine_of(engine, address, gpus)
+    count = workers_of(machines, workers)
+    with Embedder(workers=count, left_out=current(), engine=machines) as embedder:
         found, speech = embedder.kept(model, speech)
     vectors = torch.from_numpy(found).float()
     pool = Pool(

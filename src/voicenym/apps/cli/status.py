@@ -21,7 +21,7 @@ MOST_FAILURES = 10
 
 @command(app, "voicenym status anonymized/")
 def status(
-    run: Path = typer.Argument(help="Output folder of a run of voicenym anonymize."),
+    run: str = typer.Argument(help="Output folder of a run of voicenym anonymize: path or URL."),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Print how far a run over a corpus is.
@@ -30,7 +30,14 @@ def status(
     """
     from voicenym.corpus.run_status import status_of
 
-    found = status_of(run)
+    if "://" in run:
+        from voicenym.corpus.shards.object_store import is_url, location_of
+        from voicenym.corpus.shards.shard_ledger import status_of_store
+
+        run = location_of(run)
+        found = status_of_store(run) if is_url(run) else status_of(Path(run))
+    else:
+        found = status_of(Path(run))
     if as_json:
         record = {
             **asdict(found),
@@ -55,6 +62,8 @@ def lines_of(found: RunStatus) -> list[str]:
         f"{found.done}{of} anonymized ({found.seconds / 60:.1f} min of audio), "
         f"{len(found.failures)} failed",
     ]
+    if found.left_out:
+        lines.append(f"{found.left_out} recordings failed and are not in the new shards")
     if found.process is not None and found.files_per_second is not None:
         rate = f"{found.files_per_second:.2f} files a second"
         left = found.seconds_left

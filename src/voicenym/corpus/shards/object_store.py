@@ -12,6 +12,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -203,6 +204,45 @@ def read_bytes(location: str) -> bytes | None:
             return None
 
     return _tried(location, read)
+
+
+def read_all(folder: str) -> dict[str, bytes]:
+    """Content of the objects below a folder, by their names below it; none if there are none.
+
+    Raises:
+        CorpusError, DependencyError: the store cannot be read.
+    """
+    scheme, root = folder.partition("://")[0], _path(folder)
+
+    def read() -> dict[str, bytes]:
+        system = _system(folder)
+        system.invalidate_cache()
+        try:
+            paths = [path for path in system.find(folder) if not path.endswith("/")]
+        except FileNotFoundError:
+            return {}
+        found = {}
+        for path in paths:
+            data = read_bytes(f"{scheme}://{path.lstrip('/')}")
+            if data is not None:  # a run that ended meanwhile
+                found[path.lstrip("/").removeprefix(root).lstrip("/")] = data
+        return found
+
+    return _tried(folder, read)
+
+
+def remove(location: str) -> None:
+    """Removes an object, if it is there.
+
+    Raises:
+        CorpusError: the store does not do it.
+    """
+
+    def go() -> None:
+        with suppress(FileNotFoundError):
+            _system(location).rm_file(location)
+
+    _tried(location, go)
 
 
 def identity(location: str) -> str | None:

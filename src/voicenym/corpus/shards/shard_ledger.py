@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+import os
+import secrets
+import socket
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from voicenym.corpus.file_plan import LOG_NAME
+from voicenym.corpus.run_lock import lives
 from voicenym.corpus.run_log import Line
 from voicenym.corpus.run_state import LocalRunState, RunState
+from voicenym.corpus.run_status import RunStatus, status_from
 from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.shard_plan import LEDGER
+from voicenym.errors import CorpusError
+
+RUNS = f"{LEDGER}/run/"
+"""Folder of what runs say of themselves while they work."""
 
 
 class StoreRunState:
@@ -20,6 +31,7 @@ class StoreRunState:
 
     A store has no locks: that an output is written once is due to its own conditional put, and two
     runs at a time are allowed. A line is written after its output; a lost one costs a comparison.
+    While a run works, ``voicenym-ledger/run/NUMBER.json`` says so, for :func:`status_of_store`.
 
     Args:
         folder: URL of the output folder.
@@ -30,6 +42,7 @@ class StoreRunState:
         self._folder, self._names = folder, names
         self._lines: dict[str, Line] = {}
         self._claims: dict[str, str] = {}
+        self._run = object_store.join(folder, f"{RUNS}{secrets.token_hex(8)}.json")
 
     def __enter__(self) -> Self:
         for name in self._names:
@@ -40,6 +53,10 @@ class StoreRunState:
                 continue  # no line of ours: the output is compared
             if isinstance(line, dict) and line.get("output") == name:
                 self._lines[name] = line
+        self._forget_dead()
+        owner = {"pid": os.getpid(), "host": socket.gethostname(), "started": time.time()}
+        facts = {"items": len(self._names), "settled": len(self._lines)}
+        object_store.write_json(self._run, {**owner, **facts})
         return self
 
     def __exit__(
@@ -47,7 +64,16 @@ class StoreRunState:
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None: ...
+    ) -> None:
+        with suppress(CorpusError):  # then the next reader sees a run that does not live
+            object_store.remove(self._run)
+
+    def _forget_dead(self) -> None:
+        """Removes what runs of this machine that were killed have said of themselves."""
+        folder = object_store.join(self._folder, RUNS)
+        for name, data in object_store.read_all(folder).items():
+            if not lives(_holder(data)):
+                object_store.remove(object_store.join(folder, name))
 
     @property
     def lines(self) -> Mapping[str, Line]:
@@ -74,6 +100,47 @@ class StoreRunState:
 
     def _place(self, name: str) -> str:
         return object_store.join(self._folder, f"{LEDGER}/{name}.json")
+
+
+def status_of_store(folder: str) -> RunStatus:
+    """Progress of a run whose outputs are in a store.
+
+    Args:
+        folder: URL of the output folder.
+
+    Raises:
+        CorpusError: the store cannot be read, or no run has written there.
+    """
+    found = object_store.read_all(object_store.join(folder, LEDGER))
+    lines: dict[str, Line] = {}
+    runs: list[dict[str, object]] = []
+    for name, data in found.items():
+        try:
+            content = json.loads(data)
+        except ValueError:
+            continue
+        if not isinstance(content, dict):
+            continue
+        if name.startswith("run/"):
+            runs.append(_holder(data))
+        elif isinstance(content.get("output"), str):
+            lines[content["output"]] = content
+    living = [run for run in runs if lives(run)]
+    if not lines and not living:
+        raise CorpusError(
+            f"{folder}: no run has written to it ({LEDGER}/ is missing); give the URL after -o"
+        )
+    return status_from(lines, living[-1] if living else None)
+
+
+def _holder(data: bytes) -> dict[str, object]:
+    """What a run said of itself; nothing if it is not understood."""
+    try:
+        content = json.loads(data)
+    except ValueError:
+        return {}
+    known = isinstance(content, dict) and isinstance(content.get("pid"), int) and "host" in content
+    return content if known else {}
 
 
 def ledger_of(output: str, names: list[str]) -> RunState:

@@ -15,14 +15,23 @@ from voicenym.corpus.folder_walk import EXTENSIONS, walk
 from voicenym.corpus.id_checks import check_id, printable
 from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.object_store import Listed
+from voicenym.corpus.shards.shard_source import GZIP, ZSTANDARD
 from voicenym.errors import CorpusError
 
-SHARDS = {".tar": "tar", ".parquet": "parquet"}
+SHARDS = {
+    ".tar": "tar",
+    ".parquet": "parquet",
+    **dict.fromkeys((*GZIP, *ZSTANDARD), "tar"),
+}
 """Kinds of shards by extension."""
 RECORDING = "recording"
 """Kind of a file that is a recording of its own."""
-SHAR = re.compile(r"(^|/)cuts\.\d+\.jsonl(\.gz)?(:|$)")
-"""Tables of a lhotse shar, of whose tars only these know the speakers."""
+SHAR = "shar"
+"""Kind of the recordings of a lhotse Shar, of which only its cuts know the speakers."""
+CUTS = re.compile(r"((?:.*/)?)cuts(\.\d+)?\.jsonl(\.gz)?")
+"""Name of a table of cuts of a Shar."""
+FIELD = re.compile(r"((?:.*/)?)([^/.]+)(\.\d+)?\.(tar|tar\.gz|jsonl|jsonl\.gz)")
+"""Name of a field of a Shar: its folder, the field, its number."""
 LEDGER = "voicenym-ledger"
 """Folder of the ledger in a store."""
 
@@ -35,8 +44,9 @@ class Unit:
         source: path or URL.
         target: path or URL.
         name: of the output below the output folder.
-        kind: of :data:`SHARDS`, or :data:`RECORDING`.
+        kind: of :data:`SHARDS`, :data:`SHAR`, or :data:`RECORDING`.
         speaker: of a recording whose folder names it; None otherwise.
+        table: of a Shar: paths or URLs of its cuts, and of the new ones; None otherwise.
     """
 
     source: str
@@ -44,6 +54,12 @@ class Unit:
     name: str
     kind: str
     speaker: str | None = None
+    table: tuple[str, str] | None = None
+
+    @property
+    def targets(self) -> list[str]:
+        """Paths or URLs of all that is written."""
+        return [self.target] if self.table is None else [self.target, self.table[1]]
 
     def __str__(self) -> str:
         return self.source
@@ -99,7 +115,8 @@ def plan_units(
         units += _of_input(object_store.location_of(text), output, speaker, level, skipped)
     if not units:
         raise CorpusError(
-            f"{inputs[0]}: no shards (.tar, .parquet) and no recordings below it; check the name"
+            f"{inputs[0]}: no shards ({', '.join(SHARDS)}) and no recordings below it; check the "
+            "name"
         )
     if names is not None:
         units = sorted((_renamed(u, output, names) for u in units), key=lambda unit: unit.name)
@@ -116,20 +133,27 @@ def _of_input(
 ) -> list[Unit]:
     units, files = [], []
     listed = _listed(root, output, skipped)
-    shar = next((part for part in skipped if SHAR.search(part)), None)
-    if shar and any(_is_shard(one.name) for one in listed):
-        raise CorpusError(
-            f"{root}: is a lhotse shar, whose cuts name the speakers, and which is not read; save "
-            "it as files with CutSet.from_shar(...).save_audios(...), or as Parquet"
-        )
+    tables = {
+        (found[1], found[2] or ""): one for one in listed if (found := CUTS.fullmatch(one.name))
+    }
     for one in listed:
         suffix = PurePosixPath(one.name).suffix.lower()
+        field = FIELD.fullmatch(one.name)
+        table = None if field is None else tables.get((field[1], field[3] or ""))
         try:
             check_id(root, one.name, folders=True)
         except CorpusError as error:
             skipped.append(str(error))
             continue
-        if kind := SHARDS.get(suffix):
+        if field is not None and table is not None:
+            if field[2] == "recording":
+                units.append(_shar(one, table, output))
+            elif one is not table:
+                skipped.append(
+                    f"{printable(one.location)}: is a field of a lhotse Shar that may be of the "
+                    "original voices"
+                )
+        elif kind := kind_of(one.name):
             units.append(Unit(one.location, object_store.join(output, one.name), one.name, kind))
         elif suffix in EXTENSIONS:
             files.append(one)
@@ -146,6 +170,37 @@ def _of_input(
     return units
 
 
+def _shar(one: Listed, table: Listed, output: str) -> Unit:
+    """Unit of a Shar. lhotse takes each file of its folder for a field, so that the Shar has a
+    folder of its own, apart from the log.
+    """
+
+    def placed(name: str) -> str:
+        return name if "/" in name else f"{SHAR}/{name}"
+
+    name, cuts = placed(one.name), placed(table.name.removesuffix(".gz") + ".gz")
+    target, new = object_store.join(output, name), object_store.join(output, cuts)
+    return Unit(one.location, target, name, SHAR, table=(table.location, new))
+
+
+def kind_of(name: str) -> str | None:
+    """Kind of a shard by its name; None for other files."""
+    found = (kind for suffix, kind in SHARDS.items() if name.lower().endswith(suffix))
+    return next(found, None)
+
+
+def version_of(unit: Unit) -> str | None:
+    """What tells versions of a unit's inputs apart, as of :func:`object_store.identity`.
+
+    Raises:
+        CorpusError: the store cannot be asked.
+    """
+    version = object_store.identity(unit.source)
+    if version is None or unit.table is None:
+        return version
+    return f"{version} {object_store.identity(unit.table[0])}"
+
+
 def _listed(root: str, output: str, skipped: list[str]) -> list[Listed]:
     """Files below an input, without those of the output folder."""
     if object_store.is_url(root):
@@ -160,11 +215,18 @@ def _listed(root: str, output: str, skipped: list[str]) -> list[Listed]:
     if not os.path.lexists(path):
         raise CorpusError(f"{root}: no such file or folder; check the name")
     if not path.is_dir():
-        return [Listed(path.name, root)]
+        field = FIELD.fullmatch(path.name)
+        beside = []
+        if field is not None and field[2] == "recording":
+            names = (f"cuts{field[3] or ''}.jsonl{end}" for end in (".gz", ""))
+            beside = [name for name in names if (path.parent / name).is_file()][:1]
+        return [Listed(name, str(path.parent / name)) for name in (path.name, *beside)]
     without = None if object_store.is_url(output) else Path(output)
     found = walk(path, without)
     shards = [
-        part.path for part in found.skipped if _is_shard(str(part.path)) and _is_own(part.path)
+        part.path
+        for part in found.skipped
+        if (_is_shard(str(part.path)) or CUTS.fullmatch(part.path.name)) and _is_own(part.path)
     ]
     for part in found.skipped:
         if part.path not in shards:
@@ -179,7 +241,7 @@ def _is_own(path: Path) -> bool:
 
 
 def _is_shard(path: str) -> bool:
-    return PurePosixPath(path).suffix.lower() in SHARDS
+    return kind_of(path) is not None
 
 
 def _holds_shards(folder: Path) -> bool:
@@ -193,7 +255,15 @@ def _holds_shards(folder: Path) -> bool:
 
 def _renamed(unit: Unit, output: str, names: Names) -> Unit:
     """The unit under a drawn name; a recording of its own gets its name with its speaker's."""
-    suffix = PurePosixPath(unit.name).suffix
+    if unit.table is not None:  # lhotse reads names of these forms only
+        place = PurePosixPath(unit.name)
+        folder = names.other("shard", str(place.parent))
+        name = f"{folder}/{place.name}"
+        cuts = f"{folder}/{PurePosixPath(unit.table[1]).name}"
+        new = (unit.table[0], object_store.join(output, cuts))
+        return replace(unit, name=name, target=object_store.join(output, name), table=new)
+    low = unit.name.lower()
+    suffix = next((end for end in SHARDS if low.endswith(end)), PurePosixPath(unit.name).suffix)
     name = f"{names.other('shard', unit.name)}{suffix}"
     return replace(unit, name=name, target=object_store.join(output, name))
 
@@ -201,6 +271,7 @@ def _renamed(unit: Unit, output: str, names: Names) -> Unit:
 def _check_distinct(units: Sequence[Unit]) -> None:
     taken: dict[str, Unit] = {}
     sources = {_real(unit.source) for unit in units}
+    sources |= {_real(unit.table[0]) for unit in units if unit.table is not None}
     for unit in units:
         other = taken.setdefault(unit.name, unit)
         if other is not unit:
@@ -208,7 +279,7 @@ def _check_distinct(units: Sequence[Unit]) -> None:
                 f"{other.source} and {unit.source}: both would be written to one name; give them "
                 "separately"
             )
-        if _real(unit.target) in sources:
+        if any(_real(target) in sources for target in unit.targets):
             raise CorpusError(
                 f"{unit.target}: the output would replace an input; choose another folder with -o"
             )

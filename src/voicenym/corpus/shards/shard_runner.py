@@ -23,7 +23,7 @@ from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.run_log import Line
 from voicenym.corpus.run_state import RunState
 from voicenym.corpus.shards import object_store
-from voicenym.corpus.shards.shard_plan import Unit
+from voicenym.corpus.shards.shard_plan import Unit, version_of
 from voicenym.corpus.shards.shard_sample import Rewritten
 from voicenym.corpus.shards.shard_task import ShardOutcome, ShardTask, ShardWorker, prepare
 from voicenym.corpus.shards.shard_voices import SpeakerChoice, assignments
@@ -141,7 +141,7 @@ def run_shards(
         finally:
             summary.untried = len(units) - settled
     if job.opaque and job.log is not None:
-        outputs = [Path(unit.target) for unit in units]
+        outputs = [Path(target) for unit in units for target in unit.targets]
         timestamps.level([*outputs, job.log, *timestamps.folders_of(outputs, job.log.parent)])
     return summary
 
@@ -181,7 +181,7 @@ def _plan(
         line = state.lines.get(unit.name)
         if not job.overwrite and line is not None and _is_there(unit, line):
             known = line.get("input_check")
-            if known is None or known == job.input_check(object_store.identity(unit.source)):
+            if known is None or known == job.input_check(version_of(unit)):
                 return line
             return ShardOutcome(
                 unit,
@@ -199,6 +199,8 @@ def _plan(
 def _is_there(unit: Unit, line: Line) -> bool:
     """Whether an output exists as the ledger says."""
     if "sha256" not in line:
+        return False
+    if unit.table is not None and line.get("table") != object_store.identity(unit.table[1]):
         return False
     if object_store.is_url(unit.target):
         return bool(line.get("object") == object_store.identity(unit.target))
@@ -255,6 +257,8 @@ def _line(job: Job, outcome: ShardOutcome, stamp: Line) -> Line:
         line["input_check"] = check
     if outcome.written is not None:
         line["object"] = outcome.written
+    if outcome.table is not None:
+        line["table"] = outcome.table
     line["sha256"], line["recordings"] = outcome.sha256, done.recordings
     line["duration"] = round(done.seconds, 6)
     if done.refused and job.fallback is not None:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import errno
 import io
-import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from voicenym.audio.atomic import AtomicFile, temporary_folder
+from voicenym.audio.atomic import temporary_folder
 from voicenym.audio.containers import output_suffix
-from voicenym.corpus import run_state, timestamps
+from voicenym.corpus import run_state
 from voicenym.corpus.batch import WorkerSettings
 from voicenym.corpus.batch_task import SystemFailure, in_words, loaded
-from voicenym.corpus.shards import object_store, parquet_shard, tar_shard
-from voicenym.corpus.shards.shard_plan import RECORDING, Unit
+from voicenym.corpus.shards import object_store, parquet_shard, shar_shard, tar_shard
+from voicenym.corpus.shards.output_place import OutputPlace
+from voicenym.corpus.shards.shard_plan import RECORDING, Unit, version_of
 from voicenym.corpus.shards.shard_sample import Assignment, FieldChoice, Rewritten
+from voicenym.corpus.shards.shard_source import packed_as, plain_file
 from voicenym.corpus.single_file import anonymize_file, sha256_of
 from voicenym.errors import CorpusError, DependencyError, UnknownSystemError, WeightsError
 from voicenym.pseudonym import Pseudonym
@@ -62,6 +62,7 @@ class ShardOutcome:
         skipped: whether the output was there, equal to that of this run.
         version: of the input, as of :func:`voicenym.corpus.shards.object_store.identity`.
         written: likewise of an output in a store; None for a file.
+        table: likewise of the new cuts of a Shar; None for others.
     """
 
     unit: Unit
@@ -71,6 +72,7 @@ class ShardOutcome:
     skipped: bool = False
     version: str | None = None
     written: str | None = None
+    table: str | None = None
 
 
 class _Member(io.BytesIO):
@@ -110,7 +112,7 @@ class ShardWorker:
         unit = task.unit
         try:
             with ExitStack() as stack:
-                source = stack.enter_context(_fetched(unit.source))
+                source = stack.enter_context(plain_file(unit.source))
                 return self._write(task, source, stack)
         except SystemFailure:
             raise
@@ -121,56 +123,42 @@ class ShardWorker:
 
     def _write(self, task: ShardTask, source: Path, stack: ExitStack) -> ShardOutcome:
         unit, overwrite = task.unit, self._settings.overwrite
-        version = object_store.identity(unit.source)
-        remote = object_store.is_url(unit.target)
-        if not remote:
-            Path(unit.target).parent.mkdir(parents=True, exist_ok=True)
-        there = not overwrite and not remote and os.path.lexists(unit.target)
-        if there and not task.compare:
-            return ShardOutcome(unit, None, _taken(unit))
-        if remote or there:
-            beside = Path(tempfile.gettempdir()) if remote else Path(unit.target).parent
-            folder = stack.enter_context(temporary_folder(beside))
-            made = folder / f"output{Path(unit.name).suffix}"
-            done = self._rewrite(task, source, made)
-        else:
-            file = AtomicFile(Path(unit.target), overwrite)
-            stack.callback(file.discard)
-            made = file.temporary
-            done = self._rewrite(task, source, made)
+        version = version_of(unit)
+        places = [OutputPlace(target, overwrite, stack) for target in unit.targets]
+        for place in places:
+            if place.there and not task.compare:
+                return ShardOutcome(unit, None, _taken(place.target))
+        done = self._rewrite(task, source, [place.made for place in places])
         if not done.recordings:
             return ShardOutcome(unit, None, _nothing(unit, done))
-        sha256 = sha256_of(made)
-        same = False
-        if there:
-            same = sha256_of(unit.target) == sha256
-        elif remote:
-            new = object_store.upload(made, unit.target, overwrite)
-            same = not new and object_store.digest(unit.target) == sha256
-            there = not new
-        else:
-            file.commit()
-            if self._settings.opaque:
-                timestamps.level([Path(unit.target)])
-        if there and not same:
-            return ShardOutcome(unit, None, _taken(unit))
-        written = object_store.identity(unit.target) if remote else None
-        return ShardOutcome(unit, done, None, sha256, there, version, written)
+        sha256 = sha256_of(places[0].made)
+        for place in places:  # the table of a Shar comes last: without it there is no shard
+            if not place.settle(self._settings.opaque):
+                return ShardOutcome(unit, None, _taken(place.target))
+        first = places[0]
+        written = object_store.identity(unit.target) if first.remote else None
+        table = None if unit.table is None else object_store.identity(unit.table[1])
+        there = all(place.there for place in places)
+        return ShardOutcome(unit, done, None, sha256, there, version, written, table)
 
-    def _rewrite(self, task: ShardTask, source: Path, target: Path) -> Rewritten:
-        unit = task.unit
+    def _rewrite(self, task: ShardTask, source: Path, targets: list[Path]) -> Rewritten:
+        unit, target = task.unit, targets[0]
         if unit.kind == RECORDING:
             return self._recording(task, source, target)
-        with open(source, "rb") as file:
-            return READERS[unit.kind].rewrite(
-                file,
-                unit.source,
-                target,
-                task.assigned,
-                self._choice,
-                partial(self._voice, target.parent),
-                lenient=self._settings.lenient,
-                opaque=self._settings.opaque,
+        with ExitStack() as stack:
+            plain = stack.enter_context(packed_as(target, unit.name))
+            file = stack.enter_context(open(source, "rb"))
+            voice = partial(self._voice, target.parent)
+            more = {"lenient": self._settings.lenient, "opaque": self._settings.opaque}
+            if unit.table is None:
+                reader = READERS[unit.kind]
+                return reader.rewrite(
+                    file, unit.source, plain, task.assigned, self._choice, voice, **more
+                )
+            table = stack.enter_context(plain_file(unit.table[0]))
+            both = (plain, targets[1])
+            return shar_shard.rewrite(
+                file, unit.source, table, both, task.assigned, self._choice, voice, **more
             )
 
     def _recording(self, task: ShardTask, source: Path, target: Path) -> Rewritten:
@@ -240,18 +228,6 @@ def prepare(
     return ShardWorker(settings, choice)
 
 
-@contextmanager
-def _fetched(source: str) -> Iterator[Path]:
-    """The file of a location; that of a store in a temporary folder that others cannot enter."""
-    if not object_store.is_url(source):
-        yield Path(source)
-        return
-    with temporary_folder(Path(tempfile.gettempdir())) as folder:
-        path = folder / f"input{Path(source).suffix}"
-        object_store.download(source, path)
-        yield path
-
-
 def _of_machine(error: BaseException | None) -> bool:
     """Whether the machine failed, and not the recording: disk or memory full, too many files."""
     while error is not None:
@@ -268,9 +244,9 @@ def _in_place(unit: Unit, error: Exception) -> str:
     return reason if unit.source in reason or unit.target in reason else f"{unit.source}: {reason}"
 
 
-def _taken(unit: Unit) -> str:
+def _taken(target: str) -> str:
     return (
-        f"{unit.target}: exists already and is not what this run writes there; keep it under "
+        f"{target}: exists already and is not what this run writes there; keep it under "
         "another name, or add --overwrite to replace it"
     )
 

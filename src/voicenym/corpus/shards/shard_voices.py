@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
@@ -9,9 +10,10 @@ from typing import Any, BinaryIO
 from voicenym.corpus import speaker_rule
 from voicenym.corpus.batch import Job
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards import object_store, shar_shard
 from voicenym.corpus.shards.shard_plan import RECORDING, Unit
 from voicenym.corpus.shards.shard_sample import Assignment, FieldChoice, Sample
+from voicenym.corpus.shards.shard_source import is_packed, plain_file
 from voicenym.corpus.shards.shard_task import READERS
 
 
@@ -44,8 +46,18 @@ def assignments(job: Job, unit: Unit, choice: SpeakerChoice) -> dict[str, Assign
         if who is None:
             who = speaker_rule.OWN + object_store.digest(unit.source)
         return {unit.name: _assigned(job, unit, unit.name, who, False)}
+    if unit.table is not None:
+        with plain_file(unit.table[0]) as table:
+            samples = shar_shard.survey(table, unit.table[0], choice.fields)
+        people = {s.name: who for s in samples if (who := choice.speaker or s.speaker)}
+        return {name: _assigned(job, unit, name, who, True) for name, who in people.items()}
     reader = READERS[unit.kind]
-    with object_store.open_read(unit.source) as file:
+    with ExitStack() as stack:
+        file: BinaryIO
+        if is_packed(unit.source):  # its index needs the whole of it
+            file = stack.enter_context(stack.enter_context(plain_file(unit.source)).open("rb"))
+        else:
+            file = stack.enter_context(object_store.open_read(unit.source))
         samples = reader.survey(file, unit.source, choice.fields, job.lenient)
         people = _people(reader, file, job, unit, samples, choice)
     named = any(sample.speaker is not None for sample in samples)

@@ -96,9 +96,7 @@ def index(file: BinaryIO, where: str, lenient: bool = False) -> list[TarSample]:
     end = file.seek(0, 2)
     file.seek(0)
     if file.read(2) == b"\x1f\x8b":
-        raise CorpusError(
-            f"{where}: is compressed; unpack it with gunzip, so that it is a plain tar"
-        )
+        raise CorpusError(f"{where}: is compressed; give it the extension .tar.gz")
     file.seek(0)
     found: dict[str, TarSample] = {}
     count = 0
