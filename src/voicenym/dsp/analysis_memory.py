@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
@@ -36,22 +37,26 @@ class AnalysisMemory:
         self._most = most
         self._known: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self.bytes = 0
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._known)
 
     def of(self, name: Hashable, analyse: Callable[[], Any]) -> Any:
         """What is known under a name; it is computed unless it is there."""
-        if name in self._known:
-            self._known.move_to_end(name)
-            return self._known[name][0]
+        with self._lock:
+            if name in self._known:
+                self._known.move_to_end(name)
+                return self._known[name][0]
         found = analyse()
         size = bytes_of(found)
-        self._known[name] = found, size
-        self.bytes += size
-        while self.bytes > self._most:
-            _, (_, dropped) = self._known.popitem(last=False)
-            self.bytes -= dropped
+        with self._lock:
+            if name not in self._known:  # another thread may have been faster
+                self._known[name] = found, size
+                self.bytes += size
+            while self.bytes > self._most:
+                _, (_, dropped) = self._known.popitem(last=False)
+                self.bytes -= dropped
         return found
 
 

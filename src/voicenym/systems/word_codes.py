@@ -12,7 +12,7 @@ from voicenym.identity import Identity
 from voicenym.identity.mixture import Mixture
 from voicenym.identity.pools.sex_rule import Rule
 from voicenym.nets.matrix_precision import SINGLE, unfit
-from voicenym.resynthesis.pipeline.assembly import opened, part
+from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 
@@ -106,7 +106,9 @@ class WordCodes(Pipeline):
 
     @property
     def parts(self) -> Assembly:
-        return opened(self.folder, self.device, self.precision)
+        if self.precision == SINGLE:
+            return super().parts
+        return assembly.opened(self.folder, self.device, self.precision)
 
     def parameters(self) -> dict[str, Any]:
         found = super().parameters()
@@ -115,4 +117,4 @@ class WordCodes(Pipeline):
         return found
 
     def own(self, folder: Path) -> Identity:
-        return Mixture(str(part(folder, "mixture")), sex=self.sex)
+        return Mixture(str(assembly.part(folder, "mixture")), sex=self.sex)
