@@ -6,12 +6,14 @@
 Each round anonymizes the files with each engine and one and two workers, in turn. The time of a
 file is that of the last three quarters of the files, by the clock, so that the start of workers
 does not count; the start is the time until the first output. The limit is 0.9 of the local rate
-for files of 10 s.
+for files of 10 s. The processor's time is that of this process and of all that it started, Ray's
+own processes among them; it holds on a machine that others use, too.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import statistics
 import tempfile
@@ -41,19 +43,42 @@ def make(folder: Path, count: int, seconds: float, speech: str | None) -> None:
         soundfile.write(path, sound[start : start + round(RATE * seconds)], RATE)
 
 
-def timed(engine: Engine, workers: int, source: Path, system: str) -> tuple[float, float]:
-    """Seconds until the first output, and a file afterwards."""
+def processor_seconds() -> float:
+    """Processor time of this process and of its descendants that live."""
+    parents, times = {}, {}
+    for entry in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (entry / "stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        parents[int(entry.name)] = int(fields[1])
+        times[int(entry.name)] = int(fields[11]) + int(fields[12])
+    found, ours = 0, {os.getpid()}
+    while len(ours) > found:
+        found = len(ours)
+        ours |= {process for process, parent in parents.items() if parent in ours}
+    return sum(times.get(process, 0) for process in ours) / os.sysconf("SC_CLK_TCK")
+
+
+def timed(engine: Engine, workers: int, source: Path, system: str) -> tuple[float, float, float]:
+    """Seconds until the first output, and a file afterwards, by the clock and by processors."""
     out = Path(tempfile.mkdtemp())
     try:
         items = plan([source], out)
         job = Job(system, {}, Key(bytes(32)), log=out / "voicenym.jsonl")
-        times = [time.perf_counter()]
-        done = run(
-            job, items, workers, lambda outcome: times.append(time.perf_counter()), engine=engine
-        ).done
-        assert done == len(items)
+        times, spent = [time.perf_counter()], {}
         first = len(items) // 4
-        return times[1] - times[0], (times[-1] - times[first]) / (len(items) - first)
+
+        def report(outcome: object) -> None:
+            times.append(time.perf_counter())
+            if len(times) - 1 in (first, len(items)):
+                spent[len(times) - 1] = processor_seconds()
+
+        done = run(job, items, workers, report, engine=engine).done
+        assert done == len(items)
+        rest = len(items) - first
+        busy = (spent[len(items)] - spent[first]) / rest
+        return times[1] - times[0], (times[-1] - times[first]) / rest, busy
     finally:
         shutil.rmtree(out)
 
@@ -74,12 +99,14 @@ def main() -> None:
     }
     files: dict[str, list[float]] = {name: [] for name in cases}
     starts: dict[str, list[float]] = {name: [] for name in cases}
+    busy: dict[str, list[float]] = {name: [] for name in cases}
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         make(source, given.files, given.seconds, given.speech)
         for _ in range(given.rounds):
             for name, (engine, workers) in cases.items():
-                start, each = timed(engine, workers, source, given.system)
+                start, each, spent = timed(engine, workers, source, given.system)
+                busy[name].append(spent)
                 files[name].append(each)
                 starts[name].append(start)
     for name in cases:
@@ -87,7 +114,8 @@ def main() -> None:
         print(
             f"{name:10} workers: {1e3 * each:7.1f} ({1e3 * min(files[name]):.1f} to "
             f"{1e3 * max(files[name]):.1f}) ms a file, {given.seconds / each / 3600:.3f} hours of "
-            f"speech a second, start {statistics.median(starts[name]):.1f} s"
+            f"speech a second, start {statistics.median(starts[name]):.1f} s, processors "
+            f"{1e3 * statistics.median(busy[name]):.1f} ms a file"
         )
     for workers in (1, 2):
         pairs = zip(files[f"local, {workers}"], files[f"ray, {workers}"], strict=True)
@@ -95,6 +123,12 @@ def main() -> None:
         print(
             f"rate of ray against local, {workers} workers: {statistics.median(ratios):.2f} "
             f"({min(ratios):.2f} to {max(ratios):.2f})   (limit {LIMIT})"
+        )
+        pairs = zip(busy[f"local, {workers}"], busy[f"ray, {workers}"], strict=True)
+        ratios = [local / ray for local, ray in pairs]
+        print(
+            f"by processor time: {statistics.median(ratios):.2f} ({min(ratios):.2f} to "
+            f"{max(ratios):.2f})"
         )
 
 

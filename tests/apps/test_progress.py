@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from voicenym.apps.cli.batch_report import BatchProgress
 from voicenym.apps.cli.progress import Progress
 
 
@@ -39,3 +40,15 @@ def test_a_terminal_shows_what_is_done_for_how_long_and_how_many(monkeypatch):
     assert "mcadams: semi-informed [1], training" in shown, "brackets are no markup"
     assert "0:00:0" in shown
     assert "7 recordings so far" in shown
+
+
+def test_a_batch_says_how_many_failed(capsys):
+    with BatchProgress(3, quiet=False) as progress:
+        progress.advance("a.wav", 1.0)
+        progress.advance("b.wav", None, 1)
+        progress.advance("c.wav", 1.0)
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("[1/3] a.wav")
+    assert "failed" not in first
+    assert last.startswith("[3/3] c.wav")
+    assert ", 1 failed" in last

@@ -130,7 +130,7 @@ class Request:
         Raises:
             VoicenymError: it names the options.
         """
-        if self.engine != "local" or self.address is not None or self.gpus is not None:
+        if self.engine == "ray" or self.address is not None or self.gpus is not None:
             raise VoicenymError(
                 "--engine, --address and --gpus are for recordings; --vectors holds vectors"
             )
