@@ -84,7 +84,7 @@ class WordCodes(Pipeline):
             "output and has three recordings of a speaker on either side has an EER of 22.0 %, and "
             "finds one of 47 speakers in two of five trials",
             "how many words are lost depends on the drawn voice: with three keys, WER by Whisper "
-            "tiny.en is 1.29 to 1.47 times the originals'",
+            "tiny.en is 1.21 to 1.36 times the originals'",
             "emotion, stress and intonation of the speaker are lost: F0 and level are those that "
             "fit the words",
             "the weights are of English: recordings of other languages are refused where they are "
