@@ -154,7 +154,8 @@ class _Core:
         device, rows = system.device, len(pseudonyms)
         self._rate, self._rows = rate, rows
         self._frames = EnvelopeFrames(rate, device)
-        self._pitch = PitchFollower(rows, rate, profile and profile.pitch, device)
+        track = None if profile is None else profile.pitch
+        self._pitch = PitchFollower(rows, rate, track, device)
         self._pitch_hop = self._pitch.hop
         self._pulses = PulseTrain(rows, rate, device)
         self._noise = Noise(pseudonyms, "recast.noise", device)
@@ -294,7 +295,9 @@ class _Core:
         """Log envelopes ``[row, frame, bin]`` of frames; the first pass may have some already."""
         first, hop = self._seen, self._frames.hop
         self._seen += signal.shape[1]
-        known = self._profile and self._profile.known_envelopes(first, signal[..., -hop:])
+        known = None
+        if self._profile is not None:
+            known = self._profile.known_envelopes(first, signal[..., -hop:])
         if known is None:
             return self._frames.envelope(windowed)
         missing = windowed[:, known.shape[1] :]

@@ -42,6 +42,7 @@ class Content(Network):
     reach: int | None = None
     most_samples = 30 * RATE
     context = 3 * RATE
+    precision: str = "single"
     most_misfit: float | None = None
     state_size: int | None = None
     _scores: tuple[LanguageScores, ...] = ()  # in a tuple no module is registered
