@@ -124,8 +124,8 @@ class McAdams(Anonymizer):
             rows, count, length = frames.shape
             windowed = (frames * window).reshape(rows * count, length)
             kind = ("poles", self.order, rate, self.device)
-            old, *factors = analysed(frames, kind, partial(_poles, windowed, self.order))
-            b, c = self._moved(*factors, alpha.repeat_interleave(count), to_reference)
+            old, b, c = analysed(frames, kind, partial(_poles, windowed, self.order))
+            b, c = self._moved(b, c, alpha.repeat_interleave(count), to_reference)
             new = quadratic_factors.multiply_out(b, c)
             # [time, frame]: every step of a recursion is one operation over many frames, block by
             # block, to stay in the cache.

@@ -250,7 +250,8 @@ class _Group(Group):
         first = start // predictor.hop
         f0 = predictor.drawn(content, voice.log_f0, voice.log_f0_std, voice.seeds, first)
         if self.shapes:
-            seconds = (first + np.arange(f0.shape[1]) + 0.5) * (predictor.hop / RATE)
+            frames = np.arange(f0.shape[1], dtype=np.float64)
+            seconds = (first + frames + 0.5) * (predictor.hop / RATE)
             rows = [intonation_offsets(*shape, seconds) for shape in self.shapes]
             added = torch.from_numpy(np.stack(rows)).to(f0)
             f0 = f0 * (voice.log_f0_std[:, None] * added).exp()  # unvoiced frames stay at 0
