@@ -8,6 +8,7 @@ import re
 import secrets
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -67,6 +68,7 @@ class Terminal:
         import fcntl
 
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # Ctrl-C reaches the command
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # also where the tests run in the background
 
     def press(self, key):
         os.write(self.master, key.encode())
@@ -102,13 +104,12 @@ class Terminal:
         raise AssertionError(f"it did not come: {self.screen[-2_000:]!r}")
 
     def end(self):
-        while True:
+        for _ in range(6_000):
             try:
-                code = self.process.wait(0.02)
-                break
+                return self.process.wait(0.02)
             except subprocess.TimeoutExpired:
                 self.packet()  # reads what the command writes
-        return code
+        raise AssertionError(f"it did not end: {self.screen[-2_000:]!r}")
 
     def close(self):
         if self.process.poll() is None:
