@@ -56,8 +56,9 @@ def test_the_page_of_a_system_fits_and_names_data_once(name, columns):
     lines = page(cls, columns)
     assert max(len(line) for text in lines for line in text.splitlines()) <= columns
     text = " ".join("\n".join(lines).split())
+    whole, _, _ = text.partition("Measured live on")
     for figure in cls.card.figures:
-        assert text.count(figure.data) == 1
+        assert whole.count(figure.data) == 1
         for word in f"{figure.metric} {figure.condition.partition(', ')[0]}".split():
             assert word in text
     for line in (*cls.card.fails, *cls.card.promises):

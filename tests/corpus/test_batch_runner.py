@@ -114,4 +114,4 @@ def test_a_flush_that_fails_fails_its_recording(items, job, events):
     assert summary.done == len(items) - 1
     ((source, reason),) = summary.failures
     assert source.endswith("b.wav")
-    assert "No space" in reason
+    assert "the disk is full" in reason

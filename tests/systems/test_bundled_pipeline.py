@@ -201,7 +201,9 @@ def test_english_is_not_refused_and_is_analysed_once(sample, spoken, tmp_path, m
     encoder, calls = assembly.opened(BUNDLED).content.encoder, []
     plain = type(encoder).forward
     monkeypatch.setattr(
-        type(encoder), "forward", lambda self, x: calls.append(len(x)) or plain(self, x)
+        type(encoder),
+        "forward",
+        lambda self, x, *kept: calls.append(len(x)) or plain(self, x, *kept),
     )
     system = voicenym.load("word-codes")
     for number, source in enumerate((sample, spoken("en-us"))):

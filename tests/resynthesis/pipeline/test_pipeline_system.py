@@ -263,7 +263,8 @@ def test_drawn_level_and_timing_are_the_same_in_windows_and_blocks(predicting, m
     torch.testing.assert_close(whole, parted, atol=2e-3, rtol=0)
     if f0 == "predicted":  # the tracker rounds otherwise in batches, and pulses move
         alone = through(system, signal[1:], 10**6, profiled(system, signal[1:]))
-        torch.testing.assert_close(alone[0], whole[1], atol=1e-5, rtol=0)
+        # products of matrices round otherwise in batches on some processors, and F0 with them
+        torch.testing.assert_close(alone[0], whole[1], atol=5e-4, rtol=0)
 
 
 def test_loose_timing_speaks_what_lay_where_the_key_says(pulsing):

@@ -35,7 +35,11 @@ class _Commands(Group):
             USE,
             "Serve the systems to programs and browsers, on this machine unless told otherwise.",
         ),
-        _entry("live", USE, "Anonymize a microphone, a call or a pipe while it runs."),
+        _entry(
+            "live",
+            USE,
+            "Anonymize a microphone, a call, a pipe or a telephone line (RTP) while it runs.",
+        ),
         _entry("transcribe", USE, "Write what is said in a recording, with the times of words."),
         _entry("redact", USE, "Remove spoken names, numbers and other words from a recording."),
         _entry("mark", USE, "Mark a recording as one whose voices are not the speakers' own."),
