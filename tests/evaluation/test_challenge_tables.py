@@ -120,7 +120,7 @@ def challenge(laid_out, spectrum, tmp_path, monkeypatch):
     """A copy of the challenge's folders without the anonymized ones."""
     monkeypatch.setitem(verifiers.VERIFIERS.own, "resemblyzer", Entry(lambda: spectrum))
     for kind in (Untrained2022, Untrained2024):
-        monkeypatch.setitem(ATTACKERS.own, kind.name, Entry(lambda kind=kind: kind))
+        monkeypatch.setitem(ATTACKERS.own, kind.name, Entry(kind))
     ignored = shutil.ignore_patterns("*_mcadams", "IEMOCAP_dev")
     shutil.copytree(laid_out.parent, tmp_path, dirs_exist_ok=True, ignore=ignored)
     return tmp_path / "data"
