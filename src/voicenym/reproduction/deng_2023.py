@@ -93,7 +93,7 @@ TABLES = (
         cost="seconds"),
     _quoted("table-17", "Targets matched",
             "a rate of matches with targets is not measured by this command; the card of vcloak "
-            "says that its output hardly approaches a target"),
+            "says that its output does not approach a target"),
     _quoted("table-20", "Without the intelligibility loss",
             "no network was trained without it: voicenym train vcloak"),
 )  # fmt: skip

@@ -104,8 +104,11 @@ class VCloak(Anonymizer):
             "the bundled weights were trained for an hour on one core: Resemblyzer, which was not "
             "part of the training, errs little more on their output than on noise of the same "
             "spectrum and loudness",
-            "the perturbation is audible as noise, and the output hardly approaches a target's "
-            "voice",
+            "the perturbation is audible as noise",
+            "a target is not approached: at epsilon 0.1 the cosine of ecapa-small to the target's "
+            "recording falls from 0.74 to 0.50 (six recordings)",
+            "at rates above 16 kHz samples of the file move by more than epsilon: by up to 0.059 "
+            "at 0.05 (one recording)",
             "with a target or untargeted, all speakers get the same change",
         ),
         approximations=(

@@ -1,7 +1,7 @@
 """Coarse intonation of phrases: how each ends, and which third of it has the peak of F0.
 
-Enough for question or statement, and for where the stress falls; too coarse for a habit of
-speaking. A phrase has one of nine patterns, about three bits.
+A phrase has one of nine patterns, about three bits: question or statement, and where the stress
+falls. What these tell of the speaker has not been measured.
 """
 
 from __future__ import annotations
