@@ -45,6 +45,7 @@ def run_pipe(
     kind = numpy.dtype(FORMATS[pcm])
     width = kind.itemsize * engine.channels
     engine.work()  # the stream is there before the first sample
+    latency = engine.stream_latency  # after a fault at the end there is no stream
     count = written = 0
     while len(data := _read(source, engine.block * width)) == engine.block * width:
         count += engine.block
@@ -54,7 +55,7 @@ def run_pipe(
     count += len(last)
     if not count:
         raise AudioError("standard input: no sound; pipe PCM samples in")
-    missing = count + engine.stream_latency - written
+    missing = count + max(latency, engine.stream_latency) - written
     while missing > 0:
         block = numpy.zeros((engine.block, engine.channels), numpy.float32)
         block[: len(last)] = last
@@ -64,10 +65,12 @@ def run_pipe(
         raise AudioError(
             f"standard input: ends within a sample; is it {pcm} with {engine.channels} channels?"
         )
-    if faults := engine.status().failures:
+    status = engine.status()
+    if faults := status.failures + status.overloads:
         raise AudioError(
             f"standard input: {faults} faults left silence in the output, as the warnings say; "
-            "mend the input, or choose another system, and run it again"
+            "mend the input, choose another system, or leave the machine more time, and run it "
+            "again"
         )
     return count
 
