@@ -71,3 +71,18 @@ def small_word_codes():
     ).eval()
     content.codes.quantizer.books[0].vectors.copy_(torch.randn(12, 6))
     return content
+
+
+@pytest.fixture(scope="session")
+def whisper():
+    """A tiny recogniser of random weights, for losses."""
+    import torch
+
+    from voicenym.nets.words.whisper import Whisper
+
+    torch.manual_seed(0)
+    made = Whisper(width=16, heads=2, layers=3, states=100, tokens=20)
+    with torch.no_grad():
+        for value in made.parameters():
+            value.add_(0.1 * torch.randn(value.shape))
+    return made

@@ -18,6 +18,7 @@ from voicenym.training.codec.musa_config import MusaConfig
 from voicenym.training.run.config import changed, load
 from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance
+from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
 
 pytest.importorskip("lightning")
 
@@ -171,6 +172,35 @@ def test_small_discriminators_see_a_part_of_a_crop(prepared, tmp_path):
     assert math.isfinite(outcome.curve[-1]["train/deceiving"])
     with pytest.raises(VoicenymError, match="multiple of 4"):
         Coding(codec, 4, 2, changed(config, mels=(30,)))
+
+
+def test_a_recogniser_compares_words_where_they_are_weighed(prepared, whisper):
+    weighed = changed(CONFIG, weights=Weights(words=2.0))
+    codec = recipe.new(CONFIG)
+    crops = CodecCrops(prepared, 0.2, 320, 4, 0)
+    batch = Segments(*(torch.stack(x) for x in zip(*(crops[i] for i in range(4)), strict=True)))
+    modules = [Coding(codec, 4, 2, config, whisper.encoder) for config in (CONFIG, weighed)]
+    for module in modules:
+        module.who, module.what = modules[0].who, modules[0].what
+    codec.eval()
+    (plain, made), (both, _) = (
+        module.losses(batch, torch.Generator().manual_seed(0)) for module in modules
+    )
+    assert "words" not in plain
+    expected = RecogniserLoss(whisper.encoder)(batch.samples, made)
+    torch.testing.assert_close(both["words"], expected)
+    total = weighed.weights.total(both) - CONFIG.weights.total(plain)
+    torch.testing.assert_close(total, 2.0 * expected, rtol=1e-4, atol=1e-4)
+    assert modules[1].state_dict().keys() == modules[0].state_dict().keys()
+
+
+def test_words_cannot_be_weighed_without_a_recogniser(prepared, tmp_path):
+    config = changed(CONFIG, weights=Weights(words=1.0))
+    with pytest.raises(VoicenymError, match="--whisper"):
+        recipe.train(
+            recipe.new(config), prepared[:6], prepared[6:], config, tmp_path,
+            teacher=Loud(), machine=CPU,
+        )  # fmt: skip
 
 
 def test_every_part_learns_from_its_own_loss(prepared):

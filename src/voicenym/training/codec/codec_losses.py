@@ -44,6 +44,8 @@ class Weights:
         commitment: of equation 9.
         speaker: of equation 2, the speaker distillation.
         semantic: of equation 4, the semantic distillation.
+        words: of the distance of a recogniser's states between original and decoded speech
+            (:mod:`voicenym.training.synthesis.recogniser_loss`); not in the paper.
 
     Raises:
         VoicenymError: a weight below 0.
@@ -55,6 +57,7 @@ class Weights:
     commitment: float = 0.1
     speaker: float = 1.0
     semantic: float = 1.0
+    words: float = 0.0
 
     def __post_init__(self) -> None:
         for item in fields(self):

@@ -3,7 +3,8 @@
 Yao et al. (MUSA), sections III and IV.B: the codec reconstructs its input (equation 5) against
 discriminators (6 to 8); its speaker encoder gives similar vectors for two segments of an utterance,
 from which a classifier predicts the speaker (2); the first codebook predicts a teacher's labels
-(4). Training needs speaker labels and no transcripts.
+(4). Training needs speaker labels and no transcripts. Beyond the paper, the states of a recogniser
+over original and decoded speech may be made to agree.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from voicenym.nets.synthesis.discriminators import (
     MultiSpectral,
 )
 from voicenym.nets.synthesis.synthesis_losses import LogMel, mel_distance
+from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.training.codec import codec_losses
 from voicenym.training.codec.codec_dataset import Segments
 from voicenym.training.codec.musa_config import MusaConfig
@@ -34,6 +36,7 @@ from voicenym.training.run.fit import share_done
 from voicenym.training.run.former_run_names import rename_state
 from voicenym.training.run.schedule import seeded
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
+from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
 
 CLUSTERED = 32
 """Number of latest steps whose frames initialise the codebooks by clustering."""
@@ -51,9 +54,17 @@ class Coding(pl.LightningModule):
         speakers: in the training data.
         classes: of the teacher; 0 without one.
         config: of the training.
+        recogniser: encoder of the distance that ``config.weights.words`` weighs.
     """
 
-    def __init__(self, codec: Codec, speakers: int, classes: int, config: MusaConfig) -> None:
+    def __init__(
+        self,
+        codec: Codec,
+        speakers: int,
+        classes: int,
+        config: MusaConfig,
+        recogniser: WhisperEncoder | None = None,
+    ) -> None:
         super().__init__()
         self.automatic_optimization = False
         self.codec = codec
@@ -71,6 +82,8 @@ class Coding(pl.LightningModule):
         self._recent: deque[torch.Tensor] = deque(maxlen=CLUSTERED)
         self.mel = LogMel(fft=FFT, hop=HOP, bands=BANDS)
         self.mels = torch.nn.ModuleList([mel_of(points) for points in config.mels])
+        # in a list, so that checkpoints do not contain it
+        self._states = [RecogniserLoss(recogniser)] if recogniser and config.weights.words else []
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         rename_state(checkpoint, {"judges.": "discriminators."})
@@ -134,6 +147,8 @@ class Coding(pl.LightningModule):
             found["speaker"] = self.who(one, two, crop.speaker)
         if weights.semantic and self.what is not None:
             found["semantic"] = self.what(first, crop.labels)
+        for recogniser in self._states:
+            found["words"] = recogniser.to(self.device)(crop.samples, waveform.float())
         return found, waveform
 
     def _codebooks(self, rows: int, generator: torch.Generator) -> torch.Tensor | None:

@@ -33,6 +33,8 @@ class MusaRecipe(SpeechRecipe):
         features: Features whose clusters the units are, unless cepstra or base: a HuBERT,
             wav2vec2:PLACE or narrow:FOLDER.
         start: Folder of a codec to go on from.
+        whisper: A Whisper whose states of original and decoded speech are to agree, where the
+            configuration weighs words; as of voicenym train word-codes.
         half: Keep the result in half precision.
         bits: Keep matrices as integers of so many bits, up to 8, and the rest in half precision.
         batch: Crops in a step.
@@ -44,6 +46,7 @@ class MusaRecipe(SpeechRecipe):
     units: str = NO_TEACHER
     features: str | None = None
     start: Path | None = option("--from", default=None)
+    whisper: str | None = None
     half: bool = False
     bits: int = option(default=0, minimum=0)
     batch: int | None = option(default=None, minimum=2)
@@ -52,6 +55,8 @@ class MusaRecipe(SpeechRecipe):
         """Train and save the codec."""
         require_training()
         from voicenym.nets.codec.codec import Codec
+        from voicenym.nets.hub import place_of
+        from voicenym.nets.words.whisper_published import published
         from voicenym.training.codec import train_musa as steps
         from voicenym.training.codec.codec_dataset import labelled
         from voicenym.training.codec.musa_config import MusaConfig
@@ -67,14 +72,18 @@ class MusaRecipe(SpeechRecipe):
         if self.units != NO_TEACHER:
             teacher = teacher_of(self.units, self.features, codec.hop, resources["machine"])
         steps.checked(config, codec, teacher)
+        recogniser = None
+        if self.whisper is not None:
+            recogniser = published(Path(place_of(self.whisper))).network.encoder
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         utterances, others = self.prepared(chosen, kept, report)
         folder = present_or_former(self.output, "labels", "told")
         both = labelled([*utterances, *others], teacher, folder, report.say)
         train, held_out = both[: len(utterances)], both[len(utterances) :]
         outcome = steps.train(
-            codec, train, held_out, config, self.output, teacher=teacher, **resources
-        )
+            codec, train, held_out, config, self.output,
+            teacher=teacher, recogniser=recogniser, **resources,
+        )  # fmt: skip
         card = {
             **self.data_card(utterances),
             "hours": hours(utterances),

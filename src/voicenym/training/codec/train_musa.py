@@ -17,6 +17,7 @@ from voicenym.nets.codec.codec import RATE, Codec
 from voicenym.nets.codec.codec_config import sizes
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES
 from voicenym.nets.weight_norm import fold, normalize_weights
+from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.training.codec.codec_dataset import CodecCrops, LabelledUtterance
 from voicenym.training.codec.codec_losses import Teacher
 from voicenym.training.codec.codec_step import Coding
@@ -52,6 +53,7 @@ def train(
     folder: Path,
     *,
     teacher: Teacher | None = None,
+    recogniser: WhisperEncoder | None = None,
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -65,6 +67,7 @@ def train(
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues.
         teacher: of the labels; None without semantic distillation.
+        recogniser: encoder of the distance that ``config.weights.words`` weighs.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.
@@ -73,10 +76,13 @@ def train(
 
     Raises:
         CorpusError: no training utterances.
-        VoicenymError: a recipe or a teacher that does not fit the codec, and as
+        VoicenymError: a recipe or a teacher that does not fit the codec, words weighed without a
+            recogniser, and as
             :func:`voicenym.training.run.fit.fit`.
     """
     checked(config, codec, teacher)
+    if config.weights.words and recogniser is None:
+        raise VoicenymError("the configuration weighs words: give a Whisper, --whisper")
     machine = machine or Machine()
     crops = CodecCrops(
         utterances,
@@ -93,7 +99,7 @@ def train(
         normalize_weights(end)
     try:
         outcome = fit_configured(
-            Coding(codec, len(crops.speakers), classes, config),
+            Coding(codec, len(crops.speakers), classes, config, recogniser),
             torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **loader),
             torch.utils.data.DataLoader(kept, min(16, VALIDATION_CROPS)),
             folder,
