@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from voicenym.nets.content.language_scores import LanguageScores
+from voicenym.nets.content.tdnnf import TdnnF
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
@@ -131,3 +132,18 @@ def test_mostly_music_is_refused_unless_there_is_a_minute_of_speech(rows, refuse
     if found is not None:
         assert "mostly music or noise" in found.reason
         assert MUSIC_SECONDS < 10.0
+
+
+def test_an_encoder_without_codebook_names_its_language_unless_it_is_stated():
+    tiny = {"size": 6, "bands": 8, "width": 16, "narrow": 4, "strides": (1, 0)}
+    made = TdnnF(**tiny, language="en").eval()
+    check = LanguageCheck(made)
+    check.add(made.with_language_score(noise(1.0))[1], noise(1.0))
+    assert check.enough
+    (text,) = check.warnings
+    assert "of en" in text
+    assert "--language en" in text
+    assert LanguageCheck(made, known=True).warnings == ()
+    assert LanguageCheck(TdnnF(**tiny)).warnings == ()
+    assert TdnnF(**made.config()).language == "en"
+    assert "language" not in TdnnF(**tiny).config()

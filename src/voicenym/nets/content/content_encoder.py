@@ -31,6 +31,8 @@ class Content(Network):
             windows.
         context: context of a window on either side in samples; a multiple of the hop.
         state_size: elements of the states of :meth:`states_and_misfits`; None if there are none.
+        language: of the speech that the weights learned from, as a code such as ``en``; empty where
+            that is unknown.
         language_scores: network of the scores of :meth:`with_language_score`; None without one.
         most_misfit: without :attr:`language_scores`, the mean score of speech above which it is
             likely of a language that the encoder does not know; None where that is not known.
@@ -45,6 +47,7 @@ class Content(Network):
     precision: str = "single"
     most_misfit: float | None = None
     state_size: int | None = None
+    language: str = ""
     _scores: tuple[LanguageScores, ...] = ()  # in a tuple no module is registered
 
     @property

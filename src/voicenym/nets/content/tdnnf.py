@@ -51,6 +51,7 @@ class TdnnFConfig:
             layers see every so many-th frame, and their strides count those. Kaldi's recipe does
             this by 3 (``frame-subsampling-factor``) while it trains.
         dropout: share of channels that is left out of whole recordings while training.
+        language: of the speech that it learns from, as a code such as ``en``; empty if unknown.
     """
 
     size: int = 256
@@ -60,6 +61,7 @@ class TdnnFConfig:
     strides: Sequence[int] = STRIDES
     dropout: float = 0.1
     every: int = 1
+    language: str = ""
 
     def __post_init__(self) -> None:
         if self.every < 1 or (self.every > 1 and 0 not in self.strides):
@@ -164,7 +166,7 @@ class TdnnF(Content):
     def __init__(self, **options: Any) -> None:
         super().__init__()
         config = TdnnFConfig(**options)
-        self.size = config.size
+        self.size, self.language = config.size, config.language
         self.sizes = config
         self.hop = HOP * config.every
         self._sparse_from = config.strides.index(0) if config.every > 1 else len(config.strides)
@@ -183,7 +185,8 @@ class TdnnF(Content):
             torch.nn.init.orthogonal_(part.weight)
 
     def config(self) -> dict[str, Any]:
-        return {**asdict(self.sizes), "strides": list(self.sizes.strides)}
+        found = {**asdict(self.sizes), "strides": list(self.sizes.strides)}
+        return found if self.language else {k: v for k, v in found.items() if k != "language"}
 
     def constrained(self) -> list[SemiOrthogonal]:
         """Layers whose :meth:`SemiOrthogonal.constrain` the training calls."""

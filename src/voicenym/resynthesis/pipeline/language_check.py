@@ -4,7 +4,8 @@ An encoder of word codes turns any language, and music, into the sounds of its o
 scores (:mod:`voicenym.nets.content.language_scores`) a pipeline refuses recordings of other
 languages by their first minute of speech, and recordings that are mostly music or noise; a warning
 tells of those whose language changes later, and of music in between. Without scores, a warning
-tells of speech that the codebook fits badly; it misses many recordings.
+tells of speech that the codebook fits badly; it misses many recordings. Of an encoder without a
+codebook, a warning says of which language the weights are, and that nobody checked it.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ class LanguageCheck:
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the user where the language is likely another one, or is unknown."""
         if self._off:
-            return ()
+            return () if self._known else _unchecked(self._content.language)
         if self._content.language_scores is not None:
             return _by_scores(self._content.language_scores, self.scores)
         limit = self._content.most_misfit
@@ -125,6 +126,15 @@ def _means(values: torch.Tensor, loud: torch.Tensor, size: int) -> torch.Tensor:
     total = torch.nn.functional.pad(values, (0, -frames % size)).unflatten(1, (-1, size)) * weight
     means: torch.Tensor = total.sum(2) / weight.sum(2).clamp_min(1.0)
     return means.repeat_interleave(size, 1)[:, :frames]
+
+
+def _unchecked(language: str) -> tuple[str, ...]:
+    if not language:
+        return ()
+    return (
+        f"the weights are of {language}, and the language of the speech is not detected: speech of "
+        f"another one loses its words; --language {language} says that it is {language}",
+    )
 
 
 def _by_scores(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> tuple[str, ...]:
@@ -190,9 +200,8 @@ def refusal(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> Refusal | 
     )
 
 
-def refusal_of_stated(scores: LanguageScores, language: str) -> Refusal | None:
-    """Refusal of recordings whose language, as the user states it, is not that of the weights."""
-    own = scores.language
+def refusal_of_stated(own: str, language: str) -> Refusal | None:
+    """Refusal of recordings whose language, as the user states it, is not the weights' ``own``."""
     if same_language(language, own):
         return None
     return Refusal(

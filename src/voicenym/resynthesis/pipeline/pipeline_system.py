@@ -195,15 +195,18 @@ class Pipeline(Anonymizer):
 
     @property
     def may_refuse(self) -> bool:
-        return self.parts.language is not None
+        parts = self.parts
+        return parts.language is not None or bool(self.language and parts.content.language)
 
     def refusal(self, profile: Any) -> Refusal | None:
         """Reason where the speech is likely of another language than the weights."""
-        scores = self.parts.language
+        parts = self.parts
+        scores = parts.language
+        own = parts.content.language if scores is None else scores.language
+        if self.language and own:
+            return refusal_of_stated(own, self.language)
         if scores is None:
             return None
-        if self.language:
-            return refusal_of_stated(scores, self.language)
         return refusal(scores, profile.language)
 
     def median_f0(self, pseudonym: Pseudonym) -> float | None:
