@@ -38,7 +38,7 @@ def test_a_second_bench_reads_the_cache_of_the_first(bench):
 
 
 def test_a_system_without_weights_is_missing_with_the_cure_and_without_a_path(bench):
-    figure = attacked(bench, "b1a", IGNORANT, "EER")
+    figure = attacked(bench, "b1a:weights=/nowhere", IGNORANT, "EER")
     assert figure.value is None
     assert "voicenym models assemble" in figure.missing
     assert figure.missing.startswith("no weights; put them together: voicenym")

@@ -33,10 +33,13 @@ SPEAKER = "speaker-3"
 RATE = 16_000
 SECONDS = 2.4
 SYSTEMS = (
+    "b1a",
+    "b1b",
     "base",
     "formant",
     "mcadams",
     "mcadams-radius",
+    "musa",
     "pv-tsm",
     "recast",
     "ssl-gmm",

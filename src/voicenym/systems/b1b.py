@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from voicenym.anonymizer import Card
-from voicenym.resynthesis.pipeline.card_text import B1_NEEDS, B1_STEPS, B1_UNLIKE, FAILS, PROMISES
+from voicenym.resynthesis.pipeline.card_text import (
+    B1_FAILS,
+    B1_STEPS,
+    B1_UNLIKE,
+    NEEDS,
+    PROMISES,
+)
 from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
 
 
@@ -31,13 +37,17 @@ class B1b(SelectionPipeline):
             "waveform = HiFi-GAN(content, F0, x'), to each of whose stages 8 merged harmonics of "
             "F0 are added",
         ),
-        needs=f"{B1_NEEDS} (hifigan-nsf), pool/ with PLDA",
+        needs=f"{NEEDS} (hifigan-nsf), pool/ with PLDA",
         protects="unknown: no figures; no weights were at hand to measure with",
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other; published for B1.b: an attacker "
             "who trains on its output has an EER of 9.2 %",
-            *FAILS,
+            *B1_FAILS,
         ),
-        approximations=(*B1_UNLIKE,),
+        approximations=(
+            *B1_UNLIKE,
+            "the bundled synthesizer is an inverse-STFT vocoder with a pulse source, 3.7 million "
+            "weights, where HiFi-GAN with an NSF source is",
+        ),
     )

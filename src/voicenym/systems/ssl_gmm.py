@@ -12,9 +12,9 @@ from voicenym.identity.mixture import RETRIES, Mixture
 from voicenym.identity.pools.sex_rule import Rule
 from voicenym.resynthesis.pipeline.assembly import part
 from voicenym.resynthesis.pipeline.card_text import (
+    NEEDS,
     PROMISES,
     SSL_FAILS,
-    SSL_NEEDS,
     SSL_STEPS,
     SSL_UNLIKE,
 )
@@ -51,7 +51,7 @@ class SslGmm(Pipeline):
             "components P that hold 99 % of the variance, a mixture a sex; drawn again while "
             "cos(x', x) > theta",
         ),
-        needs=f"{SSL_NEEDS}, mixture/",
+        needs=f"{NEEDS}, mixture/",
         protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(

@@ -9,9 +9,9 @@ from voicenym.anonymizer import Card
 from voicenym.resynthesis.pipeline.card_text import (
     HOUSEHOLDER_FAILS,
     HOUSEHOLDER_UNLIKE,
+    NEEDS,
     PROMISES,
     SSL_FAILS,
-    SSL_NEEDS,
     SSL_STEPS,
     SSL_UNLIKE,
 )
@@ -39,7 +39,7 @@ class SslLoh(RotationPipeline):
             "x' = W(x) (x - m) + m, W a product of Householder reflections that a network makes of "
             "x (equations 7 to 11), then turned by an orthogonal matrix that the pseudonym draws",
         ),
-        needs=f"{SSL_NEEDS}, loh/",
+        needs=f"{NEEDS}, loh/",
         protects="hardly: an attacker who trains a back end on its output has an EER of 14.7 % "
         "(11.7 to 17.4, with an earlier vocoder); stronger ones were not measured",
         promises=PROMISES,

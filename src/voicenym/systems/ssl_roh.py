@@ -9,9 +9,9 @@ from voicenym.anonymizer import Card
 from voicenym.resynthesis.pipeline.card_text import (
     HOUSEHOLDER_FAILS,
     HOUSEHOLDER_UNLIKE,
+    NEEDS,
     PROMISES,
     SSL_FAILS,
-    SSL_NEEDS,
     SSL_STEPS,
     SSL_UNLIKE,
 )
@@ -39,7 +39,7 @@ class SslRoh(RotationPipeline):
             "x' = W (x - m) + m, W a product of Householder reflections, one for all speakers "
             "(equations 7 to 11), then turned by an orthogonal matrix that the pseudonym draws",
         ),
-        needs=f"{SSL_NEEDS}, roh/",
+        needs=f"{NEEDS}, roh/",
         protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),

@@ -8,9 +8,9 @@ from typing import ClassVar
 from voicenym.anonymizer import Card
 from voicenym.identity.pools.ranking import Likeness
 from voicenym.resynthesis.pipeline.card_text import (
+    NEEDS,
     PROMISES,
     SSL_FAILS,
-    SSL_NEEDS,
     SSL_STEPS,
     SSL_UNLIKE,
 )
@@ -39,7 +39,7 @@ class SslSelect(SelectionPipeline):
             "x' = mean of 100 drawn by the pseudonym from the 200 speakers of the pool with the "
             "least cosine, of the same sex",
         ),
-        needs=f"{SSL_NEEDS}, pool/",
+        needs=f"{NEEDS}, pool/",
         protects="unknown: the strongest attackers were not measured yet",
         promises=PROMISES,
         fails=(
