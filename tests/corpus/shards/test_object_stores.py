@@ -338,6 +338,41 @@ def workers_of(process: int) -> list[int]:
     return found
 
 
+def test_measurements_read_stores(store, tmp_path, temporary):
+    """Shards, folders of speakers with texts, and a manifest that names a file of this machine."""
+    from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.shards.private_copies import private_copies
+    from voicenym.corpus.skipped import LeftOut
+
+    for name in ("ann/1", "ann/2", "bob/1"):
+        path = tmp_path / f"in/files/{name}.wav"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(sound(len(name)))
+        path.with_suffix(".txt").write_text("hello")
+    web_shard(tmp_path / "in/shards/a.tar", range(3))
+    upload(tmp_path / "in", "s3://corpus/in")
+    with private_copies():
+        found = recordings(Path("s3://corpus/in/files"))
+        there = recordings(tmp_path / "in/files")
+        assert [(r.name, r.speaker, r.text, r.digest()) for r in found] == [
+            (r.name, r.speaker, r.text, r.digest()) for r in there
+        ]
+        assert found[0].place == "s3://corpus/in/files/ann/1.wav"
+        shards = recordings(Path("s3://corpus/in/shards"))
+        assert [one.speaker for one in shards] == ["0", "1", "0"]
+        rows = ["utterance\tpath\tspeaker", "u1\tann/1.wav\tann", f"u2\t{path}\tbob"]
+        upload_text("\n".join(rows), "s3://corpus/in/files/manifest.tsv")
+        left_out = LeftOut()
+        (one,) = recordings(Path("s3://corpus/in/files"), left_out=left_out)
+        assert (one.name, one.speaker) == ("u1", "ann")
+        assert "names a file outside of its folder" in left_out.summary()
+    assert list(temporary.glob(".voicenym-*")) == []
+
+
+def upload_text(text: str, url: str) -> None:
+    fsspec.filesystem("s3").pipe_file(url, text.encode())
+
+
 def test_an_object_of_another_is_never_replaced(store, anonymize, tmp_path):
     web_shard(tmp_path / "a.tar", range(2))
     fsspec.filesystem("s3").pipe_file("s3://corpus/out/a.tar", b"of another")

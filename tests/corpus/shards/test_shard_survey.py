@@ -1,4 +1,4 @@
-"""Surveys of shards: by headers and fields alone, in bounded memory, and never by the main process."""
+"""Surveys of shards: headers and fields alone, bounded memory, never by the main process."""
 
 from __future__ import annotations
 
