@@ -6,6 +6,7 @@ written only if its name is free (``ifGenerationMatch=0``). Both packages are op
 
 from __future__ import annotations
 
+import os
 import threading
 from functools import partial
 from http.server import ThreadingHTTPServer
@@ -18,6 +19,7 @@ from shard_material import tree, web_shard
 from voicenym.corpus.shards import object_store
 from voicenym.pseudonym import Key
 
+os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # asks by gRPC else
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("gcsfs")
 emulator = pytest.importorskip("gcp_storage_emulator.server")
@@ -40,7 +42,7 @@ class Handler(emulator.RequestHandler):
         body = self.rfile.peek() if "name" not in query else b""
         name = query["name"][0] if "name" in query else named_in(body)
         try:
-            self._storage.get_file_obj(bucket, name)
+            self.storage.get_file_obj(bucket, name)
         except Exception:
             super().do_POST()
             return
@@ -50,10 +52,6 @@ class Handler(emulator.RequestHandler):
         self.send_header("Content-Length", str(len(REFUSED)))
         self.end_headers()
         self.wfile.write(REFUSED)
-
-    @property
-    def _storage(self):
-        return self.server.storage
 
 
 def named_in(body: bytes) -> str:
@@ -73,7 +71,6 @@ def google(monkeypatch):
     storage = Storage(use_memory_fs=True)
     buckets.create_bucket("corpus", storage)
     listening = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, storage))
-    listening.storage = storage
     thread = threading.Thread(target=listening.serve_forever, daemon=True)
     thread.start()
     monkeypatch.setenv("STORAGE_EMULATOR_HOST", f"http://127.0.0.1:{listening.server_port}")
