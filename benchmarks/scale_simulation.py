@@ -10,7 +10,8 @@ worker on one machine, of the driver, and the start, to runs of recordings of eq
 predicts runs with recordings of mixed lengths, which took no part in the fit. It writes
 ``benchmarks/scale_costs.json``. ``--measure-ray`` adds to it what the driving process needs for a
 recording with Ray, in processor time, which holds on a machine that others use, too; workers sleep
-as long as a recording takes, so that batches are as large as in a run. Prices and failure rates are assumptions, in ``scale_prices.toml``.
+as long as a recording takes, so that batches are as large as in a run. Prices and failure rates are
+assumptions, in ``scale_prices.toml``.
 
 The simulation is by events: a worker asks the driver for a bundle of recordings, which serves one
 worker at a time; all share one storage; machines fail at random (Poisson), lose the recordings that
@@ -246,8 +247,8 @@ def nap(task: tuple[float, bytes]) -> bytes:
     return task[1]
 
 
-def ray_driver_costs(seconds: float, counts: tuple[int, int] = (100, 700)) -> float:
-    """Processor seconds of the driving process for a task, of two runs of different lengths, so
+def ray_driver_costs(seconds: float, counts: tuple[int, ...] = (100, 100, 900)) -> float:
+    """Processor seconds of the driving process for a task, of the last two runs, after a first, so
     that start and end do not count.
     """
     from voicenym.corpus.ray_pool import RayPool
@@ -259,7 +260,7 @@ def ray_driver_costs(seconds: float, counts: tuple[int, int] = (100, 700)) -> fl
             found = list(pool.answers((seconds, bytes(1000)) for _ in range(count)))
             spent.append(time.process_time() - begun)
             assert len(found) == count
-    return (spent[1] - spent[0]) / (counts[1] - counts[0])
+    return (spent[-1] - spent[-2]) / (counts[-1] - counts[-2])
 
 
 def measure_ray(rounds: int) -> None:
