@@ -160,8 +160,14 @@ def shards_in(source: Path) -> str | None:
     """Path or URL of shards or of a store that a path names; None for other corpora."""
     if (url := object_store.url_in(source)) is not None:
         return url
-    tables = source.is_dir() and (kaldi.is_kaldi(source) or (source / "manifest.tsv").is_file())
-    return str(source) if not tables and shard_plan.concerns([str(source)], None) else None
+    if not shard_plan.concerns([str(source)], None):
+        return None
+    tables = source.is_dir() and (
+        kaldi.is_kaldi(source)
+        or (source / "manifest.tsv").is_file()
+        or bool(data_folders(source))  # whose recordings may lie elsewhere
+    )
+    return None if tables else str(source)
 
 
 def check_field(field: str | None, sources: Sequence[Path]) -> None:

@@ -160,6 +160,24 @@ def test_speakers_that_nobody_names_are_refused(tmp_path, temporary):
         assert [one.speaker for one in found] == ["s0", "s1", "s2"]
 
 
+def test_an_archive_beside_tables_is_no_corpus(tmp_path, temporary):
+    """Kaldi's data folders, and a manifest, whose recordings lie elsewhere."""
+    path = tmp_path / "elsewhere/u1.wav"
+    path.parent.mkdir()
+    path.write_bytes(sound(1))
+    folder = tmp_path / "data/dev"
+    folder.mkdir(parents=True)
+    (folder / "wav.scp").write_text(f"ann-1 {path}\n")
+    (folder / "utt2spk").write_text("ann-1 ann\n")
+    web_shard(tmp_path / "data/download.tar", range(1))
+    assert [one.path for one in recordings(tmp_path / "data")] == [path]
+    (tmp_path / "table").mkdir()
+    (tmp_path / "table/manifest.tsv").write_text(f"utterance\tpath\tspeaker\nu1\t{path}\tann\n")
+    web_shard(tmp_path / "table/download.tar", range(1))
+    assert [one.path for one in recordings(tmp_path / "table")] == [path]
+    assert list(temporary.iterdir()) == []
+
+
 def test_names_of_two_shards_are_told_apart(tmp_path, temporary):
     for part in range(2):
         web_shard(tmp_path / f"in/{part}.tar", range(2))
