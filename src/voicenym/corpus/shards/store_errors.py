@@ -19,9 +19,8 @@ def passes(error: Exception) -> bool:
     if isinstance(error, (FileNotFoundError, PermissionError, FileExistsError, ImportError)):
         return False
     words = words_of(error)
-    lasting = ("NoCredentials", "EndpointConnectionError", "InvalidAccessKey", "SignatureDoes")
-    lasting += MISSING
-    return not _full(error) and not any(word in words for word in lasting)
+    refused = ("NoCredentials", "EndpointConnectionError", "InvalidAccessKey", "SignatureDoes")
+    return not _full(error) and not any(word in words for word in (*refused, *MISSING))
 
 
 def _full(error: Exception) -> bool:
