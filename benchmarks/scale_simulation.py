@@ -1,12 +1,17 @@
 """Simulates a run over a very large corpus with measured costs; small runs check it.
 
     python benchmarks/scale_simulation.py --measure [--system mcadams]   # small runs; the error
+    python benchmarks/scale_simulation.py --measure-ray                  # cost of Ray's driver
     python benchmarks/scale_simulation.py [--hours 1e6] [--cores 1024] [--seconds 10] [--spot]
+                                          [--engine ray]
 
 ``--measure`` fits the costs of a recording (a constant and a part by its length), of a second
 worker on one machine, of the driver, and the start, to runs of recordings of equal lengths; then it
 predicts runs with recordings of mixed lengths, which took no part in the fit. It writes
-``benchmarks/scale_costs.json``. Prices and failure rates are assumptions, in ``scale_prices.toml``.
+``benchmarks/scale_costs.json``. ``--measure-ray`` adds to it what the driving process needs for a
+recording with Ray, in processor time, which holds on a machine that others use, too; workers sleep
+as long as a recording takes, so that batches are as large as in a run. Prices and failure rates are
+assumptions, in ``scale_prices.toml``.
 
 The simulation is by events: a worker asks the driver for a bundle of recordings, which serves one
 worker at a time; all share one storage; machines fail at random (Poisson), lose the recordings that
@@ -16,6 +21,7 @@ they hold, and are replaced.
 from __future__ import annotations
 
 import argparse
+import functools
 import heapq
 import json
 import shutil
@@ -24,7 +30,7 @@ import tempfile
 import time
 import tomllib
 import tracemalloc
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -54,6 +60,8 @@ class Costs:
         start: until workers work, in seconds.
         driver: of the driving process, for a recording, in seconds.
         driver_bytes: of its memory, for a recording.
+        ray_driver: of the driving process with Ray, for a recording, in seconds of a processor
+            beyond ``driver``.
     """
 
     system: str
@@ -63,6 +71,7 @@ class Costs:
     start: float
     driver: float
     driver_bytes: float
+    ray_driver: float = 0.0
 
 
 @dataclass
@@ -214,7 +223,9 @@ def measure(system: str, rounds: int) -> None:
     sharing = 2 * a_file("two") / alone
     driver, size = driver_costs()
     start = max(0.0, first["two"] - sharing * alone)
-    costs = Costs(system, per_file, per_second, sharing, start, driver, size)
+    before = json.loads(COSTS.read_text("utf-8")) if COSTS.is_file() else {}
+    ray_driver = before.get("ray_driver", 0.0)
+    costs = Costs(system, per_file, per_second, sharing, start, driver, size, ray_driver)
     for name, workers in (("mixed, 1 worker", 1), ("mixed, 2 workers", 2)):
         begin = start if workers > 1 else max(0.0, first["short"] - per_file - per_second)
         known = Costs(**{**asdict(costs), "start": begin, "driver": 0.0})
@@ -230,12 +241,50 @@ def measure(system: str, rounds: int) -> None:
     print(json.dumps(asdict(costs), indent=1))
 
 
+def nap(task: tuple[float, bytes]) -> bytes:
+    """Answer as large as a task, after the seconds that a recording takes."""
+    time.sleep(task[0])
+    return task[1]
+
+
+def ray_driver_costs(seconds: float, counts: tuple[int, ...] = (100, 100, 900)) -> float:
+    """Processor seconds of the driving process for a task, of the last two runs, after a first, so
+    that start and end do not count.
+    """
+    from voicenym.corpus.ray_pool import RayPool
+
+    spent = []
+    with RayPool(2, functools.partial, nap) as pool:
+        for count in counts:
+            begun = time.process_time()
+            found = list(pool.answers((seconds, bytes(1000)) for _ in range(count)))
+            spent.append(time.process_time() - begun)
+            assert len(found) == count
+    return (spent[-1] - spent[-2]) / (counts[-1] - counts[-2])
+
+
+def measure_ray(rounds: int) -> None:
+    """Adds the cost of Ray's driver to the stored costs, and prints its range."""
+    costs = Costs(**json.loads(COSTS.read_text("utf-8")))
+    each = costs.per_file + 10 * costs.per_second
+    found = [ray_driver_costs(each) for _ in range(rounds)]
+    cost = statistics.median(found)
+    print(
+        f"driving process with Ray, recordings of {1e3 * each:.0f} ms: {1e6 * cost:.0f} "
+        f"({1e6 * min(found):.0f} to {1e6 * max(found):.0f}) us of a processor for each"
+    )
+    new = {**asdict(costs), "ray_driver": cost}
+    COSTS.write_text(json.dumps(new, indent=1) + "\n", "utf-8")
+
+
 # ---- the large run ----
 
 
-def large(hours: float, cores: int, seconds: float, spot: bool) -> None:
+def large(hours: float, cores: int, seconds: float, spot: bool, engine: str) -> None:
     """Prints days, money, storage, failures, and the load of each part."""
     costs = Costs(**json.loads(COSTS.read_text("utf-8")))
+    if engine == "ray":
+        costs = replace(costs, driver=costs.driver + costs.ray_driver)
     prices = tomllib.loads(PRICES.read_text("utf-8"))
     rng = np.random.default_rng(0)
     count = hours * 3600 / seconds
@@ -287,11 +336,15 @@ def main() -> None:
     parser.add_argument("--cores", type=int, default=1024)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--spot", action="store_true")
+    parser.add_argument("--engine", choices=("local", "ray"), default="ray")
+    parser.add_argument("--measure-ray", action="store_true")
     given = parser.parse_args()
     if given.measure:
         measure(given.system, given.rounds)
+    elif given.measure_ray:
+        measure_ray(given.rounds)
     else:
-        large(given.hours, given.cores, given.seconds, given.spot)
+        large(given.hours, given.cores, given.seconds, given.spot, given.engine)
 
 
 if __name__ == "__main__":

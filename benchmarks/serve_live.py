@@ -27,12 +27,30 @@ import serve
 from voicenym.apps.serve.live_frames import SoundFrame, read_answer, sound
 
 RATE = 16_000
+TRIES = 20
+"""Of a session that the server has no place for, each half a second after the last."""
 FRAME = 256
 """Samples of a frame, as the page sends them."""
 
 
 async def session(url: str, system: str, seconds: float, speech: np.ndarray) -> dict[str, object]:
-    """One session; delays in seconds, answers without sound, the last status."""
+    """One session, as of :func:`spoken`; tried again while the sessions of the row before end."""
+    for _ in range(TRIES):
+        try:
+            return await spoken(url, system, seconds, speech)
+        except BlockingIOError as error:
+            refusal = error
+            await asyncio.sleep(0.5)
+    raise SystemExit(str(refusal))
+
+
+async def spoken(url: str, system: str, seconds: float, speech: np.ndarray) -> dict[str, object]:
+    """One session; delays in seconds, answers without sound, the last status.
+
+    Raises:
+        BlockingIOError: the server has no place for it now.
+        SystemExit: another refusal.
+    """
     address = f"{url.replace('http', 'ws', 1)}/v1/live"
     sent_at: dict[int, float] = {}
     delays, silent, status = [], 0, {}
@@ -41,7 +59,7 @@ async def session(url: str, system: str, seconds: float, speech: np.ndarray) -> 
         await socket.send(json.dumps({"system": system, "rate": RATE}))
         ready = json.loads(await socket.recv())
         if ready["event"] == "problem":
-            raise SystemExit(ready["detail"])
+            raise (BlockingIOError if ready.get("status") == 503 else SystemExit)(ready["detail"])
         started, heard, count = time.monotonic(), 0, int(seconds * RATE / FRAME)
 
         async def speak() -> None:
@@ -114,7 +132,8 @@ def main() -> None:
             print("|" + " --- |" * 12)
             for system in given.systems:
                 for number in given.sessions:
-                    print(asyncio.run(row(url, system, number, given.seconds, process.pid)))
+                    line = asyncio.run(row(url, system, number, given.seconds, process.pid))
+                    print(line, flush=True)
             print(f"\nload average at the end {os.getloadavg()[0]:.1f}")
         finally:
             process.terminate()

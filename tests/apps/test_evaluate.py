@@ -3,6 +3,8 @@
 import importlib.util
 import json
 import shutil
+import tarfile
+import tempfile
 
 import numpy as np
 import pytest
@@ -80,6 +82,34 @@ def test_sets_of_files_that_do_not_match_list_what_is_missing(speech, tmp_path):
     done = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
     assert isinstance(done.exception, CorpusError)
     assert "2 of 6 recordings have no anonymized file: s1/u0, s2/u1" in str(done.exception)
+
+
+@pytest.mark.usefixtures("brief")
+def test_shards_give_the_figures_of_the_folder(speech, tmp_path, monkeypatch):
+    """A damaged shard is named, and the others are evaluated; no copy stays."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    for speaker in sorted(speech.iterdir()):
+        with tarfile.open(shards / f"{speaker.name}.tar", "w") as tar:
+            for path in sorted(speaker.iterdir()):
+                tar.add(path, f"{speaker.name}/{path.name}")
+    (shards / "torn.tar").write_bytes((shards / "s0.tar").read_bytes()[:3000])
+    assert evaluate(speech, "-o", tmp_path / "one").exit_code == 0
+    done = evaluate(shards, "-o", tmp_path / "two")
+    assert done.exit_code == 1
+    assert "torn.tar: ends within" in done.stderr
+    assert list(temporary.iterdir()) == []
+    one, two = (
+        json.loads((tmp_path / name / "results.json").read_text())["systems"]
+        for name in ("one", "two")
+    )
+    for system in (*one, *two):
+        assert system["attacks"]
+        del system["utility"]["RTF"]  # of the clock
+    assert one == two
 
 
 @pytest.mark.usefixtures("brief")

@@ -1,5 +1,7 @@
 """``voicenym pool build`` on synthetic recordings."""
 
+import tarfile
+
 import numpy as np
 import soundfile
 import torch
@@ -48,3 +50,23 @@ def test_a_speaker_of_two_sexes_is_named(command, tmp_path):
     done = command("pool", "build", tmp_path, "-o", tmp_path / "pool", "-q")
     assert done.returncode == 1
     assert b"s0 is of two sexes" in done.stderr
+
+
+def test_a_pool_of_shards_is_that_of_the_files(command, tmp_path):
+    corpus(tmp_path)
+    for part in range(2):
+        with tarfile.open(tmp_path / f"{part}.tar", "w") as tar:
+            for speaker in range(2 * part, 2 * part + 2):
+                for take in range(2):
+                    name = f"{speaker}-{take}"
+                    tar.add(tmp_path / f"{name}.wav", f"s{speaker}/{name}.wav")
+    done = command("pool", "build", tmp_path, "-o", tmp_path / "one", "-q")
+    assert done.returncode == 0, done.stderr.decode()
+    shards = [tmp_path / "0.tar", tmp_path / "1.tar"]
+    done = command("pool", "build", *shards, "-o", tmp_path / "two", "-q")
+    assert done.returncode == 0, done.stderr.decode()
+    one, two = load(tmp_path / "one"), load(tmp_path / "two")
+    assert one.speakers == two.speakers
+    assert torch.equal(one.vectors, two.vectors)
+    done = command("pool", "build", tmp_path, "-o", tmp_path / "no", "--speaker-field", "who")
+    assert b"--speaker-field is for shards" in done.stderr

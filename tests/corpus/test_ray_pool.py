@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import os
 import random
 import signal
@@ -15,7 +16,7 @@ import pytest
 import soundfile
 import torch
 
-from voicenym.corpus import embedder, ray_session
+from voicenym.corpus import embedder, ray_pool, ray_session
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.engines import LOCAL, RayEngine, engine_of
@@ -305,3 +306,13 @@ def test_without_ray_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(DependencyError, match=r"voicenym\[cluster\]"):
         ray_session.imported()
+
+
+def test_a_node_without_the_package_is_named_with_its_cure():
+    """As Ray reports an actor whose class its node cannot import."""
+    pool = RayPool(1, functools.partial)
+    actor = ray_pool._Actor(None, None)
+    pool._actors.append(actor)
+    said = RuntimeError("The actor died:\n\nModuleNotFoundError: No module named 'voicenym'\n")
+    with pytest.raises(CorpusError, match=r"lacks a package.*'voicenym'.*install voicenym .* each"):
+        list(pool._lost(actor, said))

@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from voicenym.corpus.worker_pool import AHEAD, Death, Pool
+from voicenym.corpus.worker_pool import AHEAD, LATER, Death, Pool
 from voicenym.errors import VoicenymError, WeightsError
 
 pytestmark = pytest.mark.usefixtures("real_workers")
@@ -125,6 +125,34 @@ def test_tasks_are_drawn_when_there_are_workers_for_them():
         for count, _ in enumerate(pool.answers(tasks()), 1):
             assert len(drawn) <= count + 2
     assert len(drawn) == 6
+
+
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_task_may_follow_from_the_answer_of_another(ahead):
+    """Each of three first tasks has one that follows; one of them dies."""
+    firsts, follows = [["1+1", KILL, "2+2"], []]
+
+    def tasks():
+        drawn = 0
+        while drawn < 3 or len(answered) < 3 or follows:
+            if follows:
+                yield follows.pop(0)
+            elif drawn < 3:
+                drawn += 1
+                yield firsts[drawn - 1]
+            else:
+                yield LATER
+
+    answered, found = [], []
+    with evaluating() as pool:
+        for task, answer in pool.answers(tasks(), ahead):
+            if task in firsts:
+                answered.append(task)
+                if not isinstance(answer, Death):
+                    follows.append(f"{answer} * 10")
+            else:
+                found.append(answer)
+    assert sorted(found) == [20, 40]
 
 
 def test_answers_in_order_are_computed_ahead_up_to_a_bound(lethal, tmp_path):

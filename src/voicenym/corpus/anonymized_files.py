@@ -15,7 +15,7 @@ from voicenym.corpus import kaldi
 from voicenym.corpus.folder_walk import walk
 from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recordings import FILES, recordings
+from voicenym.corpus.recordings import FILES, recordings, shards_in
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError
 
@@ -137,6 +137,9 @@ def matched(
 
 def _files(place: Path, names: set[str], allow_pipes: bool) -> dict[str, Path | Recording]:
     """Files of a place by name; of Kaldi folders only those of the given names, if any are."""
+    if shards_in(place) is not None:
+        shards = recordings(place, left_out=LeftOut())  # the caller reports missing files
+        return {one.name: one for one in shards}
     if not place.is_dir():
         raise CorpusError(f"{place}: no such folder; give the folder of anonymized files")
     folders = [place] if kaldi.is_kaldi(place) else data_folders(place)

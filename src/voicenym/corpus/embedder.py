@@ -232,7 +232,7 @@ def _embed(work: Work) -> list[Found]:
     for place, vector in zip(places, vectors, strict=True):
         found[place] = vector
         if not isinstance(vector, str) and not np.isfinite(vector).all():
-            found[place] = f"{pairs[place][0].path}: {verifier.name} finds no voice in it"
+            found[place] = f"{pairs[place][0].place}: {verifier.name} finds no voice in it"
     return found
 
 

@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeVar
 
 import voicenym
 from voicenym.corpus.ray_session import RaySession, imported
-from voicenym.corpus.worker_pool import Death
+from voicenym.corpus.worker_pool import LATER, Death
 from voicenym.corpus.worker_process import DONE, FAILED, portable
 from voicenym.errors import CorpusError
 
@@ -119,7 +119,7 @@ class RayPool(Generic[T, A]):
         """Tasks with their answers, in the order of completion.
 
         Args:
-            tasks: consumed as actors are free.
+            tasks: consumed as actors are free; :data:`LATER` as of the local pool.
             ahead: whether an actor has its next task before the caller has the answer.
 
         Raises:
@@ -144,6 +144,8 @@ class RayPool(Generic[T, A]):
                 given = sum(len(actor.numbers) for actor in self._actors)
                 room = at_once * size * self._count - given
                 while len(waiting) < room and (one := next(source, None)) is not None:
+                    if one[1] is LATER:
+                        break
                     waiting.append(one)
                 self._assign(waiting, at_once, size, suspects)
                 if not waiting and not any(actor.tasks for actor in self._actors):
@@ -241,10 +243,14 @@ class RayPool(Generic[T, A]):
     def _answered(
         self, batch: list[tuple[int, T]], content: tuple[list[A], float]
     ) -> Iterator[tuple[int, T, A]]:
-        """Tasks of a batch with their answers; keeps the time that a task takes."""
+        """Tasks of a batch with their answers; keeps the time that a task takes, but of one whose
+        ``is_long`` is true: such tasks are always alone.
+        """
         answers, seconds = content
         each = seconds / len(batch)
-        self._seconds = each if self._seconds is None else KEPT * self._seconds + (1 - KEPT) * each
+        if not getattr(batch[0][1], "is_long", False):
+            mean = each if self._seconds is None else self._seconds
+            self._seconds = KEPT * mean + (1 - KEPT) * each
         for (number, task), answer in zip(batch, answers, strict=True):
             yield number, task, answer
 

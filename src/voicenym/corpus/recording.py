@@ -22,6 +22,12 @@ ADULT = 18
 """Years of age from which a speaker counts as an adult."""
 
 
+NOT_HERE = (
+    "its private copy is not on this machine; with --address, set TMPDIR to a folder that all "
+    "nodes share"
+)
+
+
 @dataclass(frozen=True, order=True)
 class Recording:
     """One utterance of one speaker.
@@ -38,6 +44,8 @@ class Recording:
         age: of the speaker in years, or the name of an age group; empty where unknown.
         corpus: of the recording, if a manifest names several; else empty.
         emotion, accent: labels of a manifest; empty where unknown.
+        origin: place of a recording of a shard or a store for messages, of which ``path`` is a
+            private copy; empty for others.
     """
 
     name: str
@@ -52,6 +60,12 @@ class Recording:
     corpus: str = ""
     emotion: str = ""
     accent: str = ""
+    origin: str = ""
+
+    @property
+    def place(self) -> str:
+        """Where it comes from, for messages."""
+        return self.origin or self.command or str(self.path)
 
     @property
     def age_group(self) -> str:
@@ -94,17 +108,22 @@ class Recording:
         """
         from voicenym.audio import read
 
-        audio = read(io.BytesIO(output_of(self.command)) if self.command else self.path)
+        try:
+            audio = read(io.BytesIO(output_of(self.command)) if self.command else self.path)
+        except AudioError as error:
+            if not self.origin:
+                raise
+            if not self.path.exists():
+                raise AudioError(f"{self.origin}: {NOT_HERE}") from None
+            raise AudioError(str(error).replace(str(self.path), self.origin)) from None
         signal = np.atleast_2d(audio.samples.numpy()).mean(0)
         if self.end is not None or self.start:
             stop = None if self.end is None else round(self.end * audio.rate)
             signal = signal[round(self.start * audio.rate) : stop]
         if len(signal) < SHORTEST * audio.rate:
-            raise AudioError(
-                f"{self.command or self.path}: shorter than {SHORTEST:g} s; leave it out"
-            )
+            raise AudioError(f"{self.place}: shorter than {SHORTEST:g} s; leave it out")
         if not np.any(signal):
-            raise AudioError(f"{self.command or self.path}: silent; leave it out")
+            raise AudioError(f"{self.place}: silent; leave it out")
         return signal, audio.rate
 
 

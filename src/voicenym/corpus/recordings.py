@@ -1,10 +1,11 @@
-"""Recordings of a corpus: folders of speakers, Kaldi folders, lhotse manifests, TSV manifests."""
+"""Recordings of a corpus: folders of speakers, Kaldi folders, lhotse and TSV manifests, shards."""
 
 from __future__ import annotations
 
 import csv
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
 from voicenym.corpus.folder_walk import SkippedFile, walk
 from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.shards import object_store, shard_plan
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.speaker_rule import by_folders
 from voicenym.errors import CorpusError
@@ -37,11 +39,12 @@ def collect(
     *,
     level: int | None = None,
     allow_pipes: bool = False,
+    field: str | None = None,
 ) -> list[Recording]:
     """All recordings of several sources; names may occur in more than one of them.
 
     Args:
-        sources, split, left_out, level, allow_pipes: as for :func:`recordings`.
+        sources, split, left_out, level, allow_pipes, field: as for :func:`recordings`.
         corpora: of a manifest; all where there is none.
 
     Raises:
@@ -52,7 +55,13 @@ def collect(
         for source in sources
         for corpus in (corpora or [""])
         for recording in recordings(
-            source, split, corpus or None, left_out, level=level, allow_pipes=allow_pipes
+            source,
+            split,
+            corpus or None,
+            left_out,
+            level=level,
+            allow_pipes=allow_pipes,
+            field=field,
         )
     ]
 
@@ -67,6 +76,7 @@ def recordings(
     allow_pipes: bool = False,
     only: Container[str] | None = None,
     without: str = "",
+    field: str | None = None,
 ) -> list[Recording]:
     """All utterances of a corpus, in the order of their names.
 
@@ -75,7 +85,9 @@ def recordings(
             it (a ``manifest.tsv`` within it has priority), a
             Kaldi data folder, a folder of such folders (as the VoicePrivacy Challenges lay them
             out), a lhotse manifest of cuts, or a TSV manifest with the columns of :data:`COLUMNS`,
-            whose paths are relative to it.
+            whose paths are relative to it; or a shard, a folder of shards, or a URL of an object
+            store, whose recordings become private copies
+            (:mod:`voicenym.corpus.shards.private_copies`).
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
         left_out: collects recordings whose files are missing and incomplete rows; the default
@@ -85,10 +97,13 @@ def recordings(
             recordings are read.
         only: names of the utterances to return from Kaldi folders; None for all.
         without: suffix of Kaldi folders that are left out, such as those of anonymized speech.
+        field: of the speaker in shards, and of nothing else; None for the usual names.
 
     Raises:
         CorpusError: no recordings, missing columns, duplicate names, or all files missing.
     """
+    if (shards := shards_in(source)) is not None:
+        return _of_shards(shards, split, corpus, left_out, level, field)
     if not source.exists():
         raise CorpusError(f"{source}: no such file or folder; check the name")
     if source.is_dir() and kaldi.is_kaldi(source):
@@ -108,6 +123,63 @@ def recordings(
     return found
 
 
+def _of_shards(
+    location: str,
+    split: str | None,
+    corpus: str | None,
+    left_out: LeftOut,
+    level: int | None,
+    field: str | None,
+) -> list[Recording]:
+    """Private copies of recordings in shards, and of files in a store, by their folders or a
+    manifest.
+    """
+    from voicenym.corpus.shards.shard_recordings import copied
+
+    copies = copied(location, left_out, level=level, field=field)
+    files = copies.files
+    if files is None:
+        if split or corpus:
+            raise CorpusError(f"{location}: --split and --corpus need a manifest with such columns")
+        return _checked(location, copies.shards, left_out)
+    try:
+        found = recordings(files, split, corpus, left_out, level=level)
+    except CorpusError as error:
+        raise CorpusError(str(error).replace(str(files), location)) from None
+    kept = []
+    for one in found:
+        if one.path.resolve().is_relative_to(files.resolve()):
+            place = one.path.relative_to(files).as_posix()
+            kept.append(replace(one, origin=object_store.join(location, place)))
+        else:  # a manifest of a stranger
+            left_out.add(one.name, f"{location}: its manifest names a file outside of its folder")
+    return _checked(location, [*copies.shards, *kept], left_out)
+
+
+def shards_in(source: Path) -> str | None:
+    """Path or URL of shards or of a store that a path names; None for other corpora."""
+    if (url := object_store.url_in(source)) is not None:
+        return url
+    if not shard_plan.concerns([str(source)], None):
+        return None
+    tables = source.is_dir() and (
+        kaldi.is_kaldi(source)
+        or (source / "manifest.tsv").is_file()
+        or bool(data_folders(source))  # whose recordings may lie elsewhere
+    )
+    return None if tables else str(source)
+
+
+def check_field(field: str | None, sources: Sequence[Path]) -> None:
+    """Refuses a field of the speaker where no source has fields.
+
+    Raises:
+        CorpusError: none of the sources is of shards.
+    """
+    if field is not None and not any(shards_in(source) for source in sources):
+        raise CorpusError("--speaker-field is for shards (.tar, .parquet); leave it out")
+
+
 def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
     """Files below a folder of speakers that :func:`recordings` does not read.
 
@@ -115,7 +187,9 @@ def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
         source: as of :func:`recordings`. Tables name their recordings, so that none is skipped.
         output: a folder within ``source`` that is not searched.
     """
-    if not source.is_dir() or kaldi.is_kaldi(source) or lhotse_manifest.is_manifest(source):
+    if not source.is_dir() or shards_in(source) is not None:
+        return []
+    if kaldi.is_kaldi(source) or lhotse_manifest.is_manifest(source):
         return []
     if (source / "manifest.tsv").is_file() or data_folders(source):
         return []
@@ -124,7 +198,12 @@ def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
     return [part for part in found.skipped if part.path not in texts]
 
 
-def _checked(source: Path, found: Sequence[Recording], left_out: LeftOut) -> list[Recording]:
+def _checked(source: Path | str, found: Sequence[Recording], left_out: LeftOut) -> list[Recording]:
+    """Recordings in the order of their names, without those whose files are missing.
+
+    Raises:
+        CorpusError: there are none, all files are missing, or two have one name.
+    """
     if not found:
         raise CorpusError(f"{source}: no recordings in it; check the folder, or the split")
     twice = [name for name, count in Counter(r.name for r in found).items() if count > 1]

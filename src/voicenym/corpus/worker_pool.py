@@ -23,6 +23,9 @@ A = TypeVar("A")
 
 AHEAD = 8
 """Most answers per worker that wait for an earlier answer."""
+LATER = object()
+"""What :meth:`Pool.answers` may draw in place of a task that follows from an answer which is not
+there yet."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +109,8 @@ class Pool(Generic[T, A]):
         A task whose process dies is not tried again.
 
         Args:
-            tasks: consumed when a process is free.
+            tasks: consumed when a process is free; one of them may be :data:`LATER`, and the next
+                one is then drawn after the next answer.
             ahead: whether a free process has its next task before the caller has the answer, so
                 that it works while the caller does.
 
@@ -118,7 +122,10 @@ class Pool(Generic[T, A]):
         waiting: deque[tuple[int, T]] = deque()
 
         def draw() -> None:
-            waiting.extend(islice(source, max(0, self._free() - len(waiting))))
+            while self._free() > len(waiting) and (one := next(source, None)) is not None:
+                if one[1] is LATER:
+                    break
+                waiting.append(one)
             self._assign(waiting)
 
         with self._new_iteration() as iteration:

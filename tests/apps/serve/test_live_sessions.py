@@ -347,3 +347,18 @@ def test_a_worker_of_a_session_is_confined(own):
             lines = file.read().splitlines()
     status = dict(line.split(":\t") for line in lines if ":\t" in line)
     assert (status["Seccomp"], status["NoNewPrivs"]) == ("2", "1")
+
+
+def test_the_lag_behind_the_chosen_blocks_counts(monkeypatch):
+    """And not the latency for blocks of any length, which is longer."""
+    from voicenym.apps.serve.live_task import LiveTask, _Session
+    from voicenym.live import block_choice
+    from voicenym.pseudonym import Key
+
+    choice = block_choice.BlockChoice(160, 0.1, 160, {})
+    monkeypatch.setattr(block_choice, "choose_block", lambda make, rate: choice)
+    task = LiveTask("mcadams", {}, Key(bytes(32)).pseudonym("ann"), 16_000)
+    engine = _Session(None, task)._engine()
+    engine.work()
+    assert (engine.block, engine.lag) == (160, 160)
+    assert engine.stream_latency > engine.lag

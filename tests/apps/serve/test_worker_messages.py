@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import struct
+from contextlib import contextmanager
 from multiprocessing import Pipe
 
 import pytest
 
+from voicenym.apps.serve import job_runner, worker_messages
 from voicenym.apps.serve.job_runner import JobRunner
 from voicenym.apps.serve.job_task import DEFECT, DONE, FAILED, PROGRESS
 from voicenym.apps.serve.task_outcome import outcome_of
@@ -59,6 +63,87 @@ def test_a_failure_has_a_status_of_failures():
         with pytest.raises(Problem) as caught:
             said(json.dumps([FAILED, told]).encode())
         assert caught.value.status == shown
+
+
+@pytest.mark.parametrize("part", [2, 4, 40])
+def test_a_worker_that_sends_half_a_message_is_killed(part, monkeypatch):
+    """The thread of the request ends, and so does the process, which holds the pipe open."""
+    monkeypatch.setattr(worker_messages, "WHOLE_SECONDS", 0.2)
+    monkeypatch.setattr(job_runner, "LOOK_SECONDS", 0.01)
+    message = json.dumps([DONE, VALUE]).encode()
+    half = (struct.pack("!i", len(message)) + message)[:part]
+    with hijacked(half) as (runner, process):
+        with pytest.raises(Problem) as caught:
+            runner._run(None, lambda done, of: None, lambda: False, lambda pid: None)
+        assert caught.value.status == 500
+        assert process.killed
+    assert runner.killed == 1
+
+
+def test_a_request_that_is_given_up_ends_in_the_middle_of_a_message(monkeypatch):
+    monkeypatch.setattr(job_runner, "LOOK_SECONDS", 0.01)
+    looks = iter([False, False, True])
+    with hijacked(struct.pack("!i", 100) + b"half") as (runner, process):
+        with pytest.raises(Problem) as caught:
+            runner._run(None, lambda done, of: None, lambda: next(looks), lambda pid: None)
+        assert caught.value.status == 503
+        assert process.killed
+
+
+def test_progress_without_end_does_not_outlive_the_time_of_a_task():
+    message = json.dumps([PROGRESS, [1.0, None]]).encode()
+    with hijacked((struct.pack("!i", len(message)) + message) * 500) as (_, process):
+        runner = JobRunner(seconds=0.0)
+        runner._context = process
+        with pytest.raises(Problem) as caught:
+            runner._run(None, lambda done, of: None, lambda: False, lambda pid: None)
+        assert caught.value.status == 413
+
+
+class Hijacked:
+    """A worker process that says some bytes, and then nothing, and holds its pipe open; it stands
+    for the context that starts it as well.
+    """
+
+    pid = 1
+
+    def __init__(self, words: bytes) -> None:
+        self._words = words
+        self.killed = False
+        self._pipe = None
+
+    def Pipe(self, duplex):
+        return Pipe(duplex)
+
+    def Process(self, target, args, daemon):
+        self._pipe = os.dup(args[0].fileno())
+        return self
+
+    def start(self) -> None:
+        os.write(self._pipe, self._words)
+
+    def kill(self) -> None:
+        self.killed = True
+        self.close()
+
+    def join(self) -> None:
+        assert self.killed
+
+    def close(self) -> None:
+        if self._pipe is not None:
+            os.close(self._pipe)
+            self._pipe = None
+
+
+@contextmanager
+def hijacked(words: bytes):
+    """A runner whose next worker says these bytes, and the worker."""
+    process, runner = Hijacked(words), JobRunner()
+    runner._context = process
+    try:
+        yield runner, process
+    finally:
+        process.close()
 
 
 def test_an_end_without_an_answer_is_503():

@@ -11,6 +11,7 @@ import tarfile
 import tempfile
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import ClassVar
 
@@ -39,6 +40,7 @@ class Trouble:
         self.share, self.failed = 0.0, 0
         self._random = random.Random(7)
         self.puts: list[tuple[str, bool]] = []
+        self.sent: Counter[str] = Counter()
         self.delay = 0.0
         self.before_put = lambda: None
         self.quota: int | None = None
@@ -65,7 +67,12 @@ class Trouble:
         if late:  # done, but nobody hears of it
             b"".join(self._application(environ, lambda *answer: None))
             return self._error(environ, start_response)
-        return self._application(environ, start_response)
+
+        def counted(status, headers, *error):
+            self.sent[path] += int(dict(headers).get("Content-Length", 0)) * (method == "GET")
+            return start_response(status, headers, *error)
+
+        return self._application(environ, counted)
 
     def _error(self, environ, start_response, status=FAILS, text=AGAIN):
         head = [("Content-Type", "application/xml"), ("Content-Length", str(len(text)))]
@@ -179,6 +186,23 @@ def test_shards_of_a_store_become_the_bytes_of_local_ones(store, anonymize, tmp_
     again = anonymize("s3://corpus/in", "-o", "s3://corpus/out")
     assert again.returncode == 0
     assert "0 shards and files written, 4 already done" in said(again)
+
+
+def test_a_survey_of_a_store_fetches_headers_and_not_the_speech(store, tmp_path):
+    from voicenym.corpus.shards.shard_plan import plan_units
+    from voicenym.corpus.shards.shard_survey import SpeakerChoice, survey
+
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w") as file:
+        for number in range(4):
+            add(file, f"utt{number}.wav", sound(number, 30.0))
+            add(file, f"utt{number}.json", b'{"speaker": "ann"}')
+    fsspec.filesystem("s3").pipe_file("s3://corpus/in/a.tar", path.read_bytes())
+    plan = plan_units(["s3://corpus/in"], "s3://corpus/out")
+    assert not store.sent["/corpus/in/a.tar"]  # a plan is of names
+    found = survey(plan.units[0], SpeakerChoice(), lenient=False)
+    assert found.people == dict.fromkeys((f"utt{number}" for number in range(4)), "ann")
+    assert 0 < store.sent["/corpus/in/a.tar"] < 0.15 * path.stat().st_size
 
 
 def test_folders_of_files_keep_their_speakers(store, anonymize, tmp_path):
@@ -314,6 +338,41 @@ def workers_of(process: int) -> list[int]:
     return found
 
 
+def test_measurements_read_stores(store, tmp_path, temporary):
+    """Shards, folders of speakers with texts, and a manifest that names a file of this machine."""
+    from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.shards.private_copies import private_copies
+    from voicenym.corpus.skipped import LeftOut
+
+    for name in ("ann/1", "ann/2", "bob/1"):
+        path = tmp_path / f"in/files/{name}.wav"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(sound(len(name)))
+        path.with_suffix(".txt").write_text("hello")
+    web_shard(tmp_path / "in/shards/a.tar", range(3))
+    upload(tmp_path / "in", "s3://corpus/in")
+    with private_copies():
+        found = recordings(Path("s3://corpus/in/files"))
+        there = recordings(tmp_path / "in/files")
+        assert [(r.name, r.speaker, r.text, r.digest()) for r in found] == [
+            (r.name, r.speaker, r.text, r.digest()) for r in there
+        ]
+        assert found[0].place == "s3://corpus/in/files/ann/1.wav"
+        shards = recordings(Path("s3://corpus/in/shards"))
+        assert [one.speaker for one in shards] == ["0", "1", "0"]
+        rows = ["utterance\tpath\tspeaker", "u1\tann/1.wav\tann", f"u2\t{path}\tbob"]
+        upload_text("\n".join(rows), "s3://corpus/in/files/manifest.tsv")
+        left_out = LeftOut()
+        (one,) = recordings(Path("s3://corpus/in/files"), left_out=left_out)
+        assert (one.name, one.speaker) == ("u1", "ann")
+        assert "names a file outside of its folder" in left_out.summary()
+    assert list(temporary.glob(".voicenym-*")) == []
+
+
+def upload_text(text: str, url: str) -> None:
+    fsspec.filesystem("s3").pipe_file(url, text.encode())
+
+
 def test_an_object_of_another_is_never_replaced(store, anonymize, tmp_path):
     web_shard(tmp_path / "a.tar", range(2))
     fsspec.filesystem("s3").pipe_file("s3://corpus/out/a.tar", b"of another")
@@ -430,7 +489,7 @@ def test_ray_over_a_store_that_fails_and_workers_that_die(store, tmp_path, tempo
     from voicenym.corpus.shards.shard_ledger import ledger_of
     from voicenym.corpus.shards.shard_plan import plan_units
     from voicenym.corpus.shards.shard_runner import run_shards
-    from voicenym.corpus.shards.shard_voices import SpeakerChoice
+    from voicenym.corpus.shards.shard_survey import SpeakerChoice
 
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     fresh()

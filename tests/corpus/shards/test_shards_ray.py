@@ -16,8 +16,9 @@ from voicenym.corpus.ray_session import RaySession
 from voicenym.corpus.shards.shard_ledger import ledger_of
 from voicenym.corpus.shards.shard_plan import plan_units
 from voicenym.corpus.shards.shard_runner import ShardSummary, run_shards
+from voicenym.corpus.shards.shard_survey import SpeakerChoice, survey
 from voicenym.corpus.shards.shard_task import ShardTask
-from voicenym.corpus.shards.shard_voices import SpeakerChoice, assignments
+from voicenym.corpus.shards.shard_voices import assignments
 from voicenym.pseudonym import Key
 
 pytest.importorskip("ray")
@@ -77,11 +78,15 @@ def test_ray_writes_the_bytes_of_the_local_engine_in_any_order_and_partition(
 def test_a_task_holds_the_voices_of_its_shard_and_no_key(shards, tmp_path):
     plan = plan_units([str(shards / "in")], str(tmp_path))
     job = Job("mcadams", {}, KEY)
-    task = ShardTask(plan.units[0], assignments(job, plan.units[0], SpeakerChoice()))
+
+    def voices(unit):
+        return assignments(job, survey(unit, SpeakerChoice(), lenient=False))
+
+    task = ShardTask(plan.units[0], voices(plan.units[0]))
     data = pickle.dumps((task, job.for_workers()))
     assert bytes(range(100, 132)) not in data
     assert bytes(range(100, 132)).hex().encode() not in data
-    others = {a.pseudonym for a in assignments(job, plan.units[3], SpeakerChoice()).values()}
+    others = {a.pseudonym for a in voices(plan.units[3]).values()}
     assert not others & {a.pseudonym for a in task.assigned.values()}
 
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from voicenym.corpus.engines import Engine
     from voicenym.corpus.shards.shard_plan import ShardPlan
     from voicenym.corpus.shards.shard_runner import ShardSummary
+    from voicenym.corpus.shards.shard_survey import SpeakerChoice
     from voicenym.corpus.shards.shard_task import ShardOutcome
-    from voicenym.corpus.shards.shard_voices import SpeakerChoice
 
 SPEAKER_FIELD = typer.Option(
     None,
@@ -78,7 +78,7 @@ def request_of(
             raise VoicenymError("--speaker-field is for shards (.tar, .parquet); leave it out")
         return None
     from voicenym.corpus.shards.shard_sample import FieldChoice
-    from voicenym.corpus.shards.shard_voices import SpeakerChoice
+    from voicenym.corpus.shards.shard_survey import SpeakerChoice
     from voicenym.corpus.speaker_rule import level_of
 
     if output is None:

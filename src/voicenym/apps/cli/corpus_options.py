@@ -11,6 +11,12 @@ CORPUS = typer.Option([], "--corpus", help="Corpora of a manifest to use; may be
 ALLOW_PIPES = typer.Option(
     False, "--allow-pipes", help="Run the commands of a Kaldi wav.scp; they run with your rights."
 )
+SPEAKER_FIELD = typer.Option(
+    None,
+    "--speaker-field",
+    metavar="NAME",
+    help="Of shards: field or column of the speaker; by default speaker, speaker_id and the like.",
+)
 QUIET = typer.Option(False, "--quiet", "-q", help="Only errors.")
 
 

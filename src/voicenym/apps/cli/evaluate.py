@@ -10,7 +10,7 @@ import typer
 from voicenym.apps.cli import evaluate_options as options
 from voicenym.apps.cli import speaker_level as levels
 from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.corpus_options import ALLOW_PIPES
+from voicenym.apps.cli.corpus_options import ALLOW_PIPES, SPEAKER_FIELD
 from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
 from voicenym.apps.cli.evaluate_request import Request
 from voicenym.apps.cli.progress import Progress
@@ -43,6 +43,7 @@ def evaluate(
     split: str | None = options.SPLIT,
     part: str | None = options.PART,
     speaker_level: int | None = levels.SPEAKER_LEVEL,
+    speaker_field: str | None = SPEAKER_FIELD,
     half: str | None = options.HALF,
     line: str | None = options.LINE,
     live: bool = options.LIVE,
@@ -133,6 +134,7 @@ def _run(request: Request) -> None:
 
     from voicenym.apps.cli.evaluate_plan import plan_of
     from voicenym.corpus.engines import engine_of, workers_of
+    from voicenym.corpus.shards.private_copies import private_copies
     from voicenym.evaluation import report, results_file, saved_scores
     from voicenym.evaluation.finished_parts import forget
     from voicenym.evaluation.protocol import evaluate as run
@@ -142,7 +144,7 @@ def _run(request: Request) -> None:
     torch.set_num_threads(1)  # the same vectors for any number of workers
     output, quiet = request.output, request.quiet
     engine = engine_of(request.engine, request.address, request.gpus)
-    with leaving_out(request.fail_fast, quiet) as left_out:
+    with private_copies(), leaving_out(request.fail_fast, quiet) as left_out:
         plan = plan_of(request, left_out)
         with Progress(quiet) as tell:
             evaluation, evidence = run(

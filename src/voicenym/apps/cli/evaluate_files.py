@@ -90,6 +90,7 @@ def pool_of(request: Request, submission: Submission, left_out: LeftOut) -> Pool
             request.pool_part,
             left_out,
             level=request.speaker_level,
+            field=request.speaker_field,
             allow_pipes=request.allow_pipes,
         )
     places = request.anonymized_pool or list(submission.training)

@@ -19,7 +19,9 @@ words_option = partial(typer.Option, rich_help_panel="Words")
 vectors_option = partial(typer.Option, rich_help_panel="Vectors")
 
 CORPUS = typer.Argument(
-    None, help="Folder of speakers, Kaldi data folder, or TSV manifest of original speech."
+    None,
+    help="Folder of speakers, Kaldi data folder, TSV manifest, or shards of original speech, on "
+    "this machine or in an object store.",
 )
 OUTPUT = typer.Option(..., "--output", "-o", help="Folder of the report.")
 SYSTEM = systems_option(

@@ -146,14 +146,17 @@ def _lists(request: Request) -> Lists | None:
 def _speech(request: Request, lists: Lists | None, left_out: LeftOut) -> list[Recording]:
     """Recordings to evaluate."""
     from voicenym.corpus.recording_subsets import halved
-    from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.recordings import check_field, recordings
 
+    others = [] if request.pool is None else [request.pool]
+    check_field(request.speaker_field, [request.source, *others])
     speech = recordings(
         request.source,
         request.split,
         request.part,
         left_out,
         level=request.speaker_level,
+        field=request.speaker_field,
         allow_pipes=request.allow_pipes,
         only=None if lists is None else lists.names(),
         without=request.anonymized_suffix,

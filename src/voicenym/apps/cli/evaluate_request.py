@@ -29,6 +29,7 @@ class Request:
     split: str | None
     part: str | None
     speaker_level: int | None
+    speaker_field: str | None
     half: str | None
     line: str | None
     live: bool

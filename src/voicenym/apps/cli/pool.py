@@ -9,7 +9,14 @@ import typer
 
 from voicenym.apps.cli import speaker_level
 from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.corpus_options import ALLOW_PIPES, CORPUS, QUIET, SPLIT, progress_printer
+from voicenym.apps.cli.corpus_options import (
+    ALLOW_PIPES,
+    CORPUS,
+    QUIET,
+    SPEAKER_FIELD,
+    SPLIT,
+    progress_printer,
+)
 from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
 from voicenym.apps.cli.skipped_files import current, leaves_out
 from voicenym.errors import CorpusError
@@ -29,7 +36,8 @@ app.callback()(speaker_level.group)
 @leaves_out
 def build(
     data: list[Path] = typer.Argument(
-        help="Folder of speakers, Kaldi folder, lhotse cuts, or TSV manifest; may be several."
+        help="Folder of speakers, Kaldi folder, lhotse cuts, TSV manifest, or shards, on this "
+        "machine or in an object store; may be several."
     ),
     output: Path = typer.Option(..., "--output", "-o", help="Folder of the pool."),
     encoder: str = typer.Option(
@@ -49,6 +57,7 @@ def build(
     most: int | None = typer.Option(
         None, "--most", min=1, help="Utterances per speaker at most, the first by name."
     ),
+    speaker_field: str | None = SPEAKER_FIELD,
     allow_pipes: bool = ALLOW_PIPES,
     workers: int | None = typer.Option(
         None,
@@ -67,7 +76,8 @@ def build(
 
     from voicenym.corpus.embedder import Embedder
     from voicenym.corpus.engines import engine_of, workers_of
-    from voicenym.corpus.recordings import collect
+    from voicenym.corpus.recordings import check_field, collect
+    from voicenym.corpus.shards.private_copies import private_copies
     from voicenym.identity.pools.affinity_propagation import clustered
     from voicenym.identity.pools.speaker_pool import Pool, save
     from voicenym.verification.verifiers import verifier
@@ -75,22 +85,23 @@ def build(
     torch.set_num_threads(1)  # the same vectors for any number of workers
     say = progress_printer(quiet)
     model = verifier(encoder)
-    level = speaker_level.current()
-    everything = collect(data, split, corpus, current(), level=level, allow_pipes=allow_pipes)
-    speech = _first(everything, most)
-    sexes: dict[str, set[str]] = {}
-    for recording in speech:
-        sexes.setdefault(recording.speaker, set()).add(recording.sex)
-    torn = sorted(name for name, labels in sexes.items() if len(labels) > 1)
-    if torn:
-        raise CorpusError(
-            f"speaker {torn[0]} is of two sexes in the data: correct the manifest's gender column"
-        )
-    say(f"{len(speech)} recordings of {len(sexes)} speakers")
+    check_field(speaker_field, data)
     machines = engine_of(engine, address, gpus)
     count = workers_of(machines, workers)
-    with Embedder(workers=count, left_out=current(), engine=machines) as embedder:
-        found, speech = embedder.kept(model, speech)
+    with private_copies():
+        everything = collect(
+            data,
+            split,
+            corpus,
+            current(),
+            level=speaker_level.current(),
+            allow_pipes=allow_pipes,
+            field=speaker_field,
+        )
+        speech = _first(everything, most)
+        say(f"{len(speech)} recordings of {_check_sexes(speech)} speakers")
+        with Embedder(workers=count, left_out=current(), engine=machines) as embedder:
+            found, speech = embedder.kept(model, speech)
     vectors = torch.from_numpy(found).float()
     pool = Pool(
         vectors,
@@ -118,6 +129,23 @@ def _first(speech: list[Recording], most: int | None) -> list[Recording]:
         if most is None or count[recording.speaker] <= most:
             found.append(recording)
     return found
+
+
+def _check_sexes(speech: list[Recording]) -> int:
+    """Number of speakers.
+
+    Raises:
+        CorpusError: a speaker is of two sexes.
+    """
+    sexes: dict[str, set[str]] = {}
+    for recording in speech:
+        sexes.setdefault(recording.speaker, set()).add(recording.sex)
+    torn = sorted(name for name, labels in sexes.items() if len(labels) > 1)
+    if torn:
+        raise CorpusError(
+            f"speaker {torn[0]} is of two sexes in the data: correct the manifest's gender column"
+        )
+    return len(sexes)
 
 
 def _plda(pool: Pool) -> Affinity:

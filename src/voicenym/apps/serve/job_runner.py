@@ -22,13 +22,12 @@ from voicenym.apps.serve.job_task import (
 )
 from voicenym.apps.serve.speakers_task import SpeakersTask
 from voicenym.apps.serve.task_outcome import Outcome, outcome_of
+from voicenym.apps.serve.worker_messages import WorkerMessages
 from voicenym.apps.web.problem_details import Problem, busy, defect
 from voicenym.apps.web.quiet_log import LOGGER
 
 LOOK_SECONDS = 0.1
 """Between looks at whether a task was given up."""
-MOST_BYTES = 16 << 20
-"""Of a message of a worker."""
 STATUSES = (413, 422, 501)
 """Statuses that a worker may refuse with."""
 Progress = Callable[[float, float | None], None]
@@ -140,6 +139,7 @@ class JobRunner:
         self, connection: Connection, progress: Progress, is_given_up: Callable[[], bool]
     ) -> dict[str, Any]:
         end = time.monotonic() + self._seconds
+        messages = WorkerMessages(connection)
         while True:
             if is_given_up():
                 raise Problem(503, "The request was given up.", "Send it again.")
@@ -150,10 +150,11 @@ class JobRunner:
                     "server.",
                     "Send a shorter one, or choose a faster system.",
                 )
-            if not connection.poll(LOOK_SECONDS):
-                continue
             try:
-                kind, value = json.loads(connection.recv_bytes(MOST_BYTES))
+                message = messages.next(LOOK_SECONDS)
+                if message is None:
+                    continue
+                kind, value = json.loads(message)
             except (EOFError, OSError):
                 self.killed += 1
                 raise busy("The worker process of this request was killed.", 2.0) from None

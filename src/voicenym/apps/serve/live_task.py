@@ -130,11 +130,14 @@ class _Session:
         def make() -> Any:
             return anonymizer.stream(task.pseudonym, task.rate)
 
+        lag = None
         try:
-            block, self._holds = choose_block(make, task.rate).block, True
+            choice = choose_block(make, task.rate)
+            block, lag, self._holds = choice.block, choice.lag, True
         except VoicenymError:  # other work may be in the way: the engine's rules of overload hold
             block, self._holds = round(LENGTHS[-1] * task.rate), False
-        return LiveEngine(make, task.rate, block, round(MARGIN_SECONDS * task.rate), channels=2)
+        margin = round(MARGIN_SECONDS * task.rate)
+        return LiveEngine(make, task.rate, block, margin, channels=2, lag=lag)
 
     def _work(self, engine: LiveEngine) -> None:
         while not self._ended.is_set():

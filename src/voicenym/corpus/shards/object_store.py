@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -31,6 +32,8 @@ PACKAGES = {
     "memory": "fsspec",
 }
 """Schemes and the packages that read them."""
+ALIASES = {"s3a": "s3", "gcs": "gs"}
+"""Other names of schemes."""
 READ_ONLY = ("hf",)
 """Schemes whose stores cannot write an object only if its name is free."""
 ATTEMPTS = 4
@@ -57,6 +60,20 @@ def is_url(location: str) -> bool:
     return "://" in location
 
 
+def url_in(path: Path) -> str | None:
+    """URL that was written in the place of a path, which has lost a slash; None for a path.
+
+    Example:
+        >>> url_in(Path("s3://bucket/train"))
+        's3://bucket/train'
+    """
+    scheme, colon, rest = path.as_posix().partition(":/")
+    known = {*PACKAGES, *ALIASES, "file"}
+    if not colon or scheme not in known or os.path.lexists(path):
+        return None
+    return f"{scheme}://{rest.lstrip('/')}" if scheme != "file" else f"file:///{rest.lstrip('/')}"
+
+
 def location_of(text: str) -> str:
     """Location as the user wrote it, checked; ``file://`` becomes a path.
 
@@ -68,7 +85,7 @@ def location_of(text: str) -> str:
     scheme, _, rest = text.partition("://")
     if scheme == "file":
         return f"/{rest.lstrip('/')}"
-    scheme = {"s3a": "s3", "gcs": "gs"}.get(scheme, scheme)
+    scheme = ALIASES.get(scheme, scheme)
     if scheme not in PACKAGES:
         known = ", ".join(f"{name}://" for name in (*PACKAGES, "file") if name != "memory")
         raise CorpusError(
@@ -123,15 +140,19 @@ def find(folder: str) -> list[Listed]:
     return found
 
 
-def open_read(location: str) -> BinaryIO:
+def open_read(location: str, ahead: int = 1 << 20) -> BinaryIO:
     """A file or an object, open for reading at any position.
+
+    Args:
+        location: path or URL.
+        ahead: bytes that a store sends beyond those that are read.
 
     Raises:
         CorpusError, DependencyError: it cannot be opened.
     """
     if not is_url(location):
         return open(location, "rb")
-    return _tried(location, lambda: _system(location).open(location, "rb", block_size=1 << 20))
+    return _tried(location, lambda: _system(location).open(location, "rb", block_size=ahead))
 
 
 def download(location: str, path: Path) -> None:

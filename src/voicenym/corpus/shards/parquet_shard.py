@@ -165,7 +165,7 @@ def owners(file: BinaryIO, where: str, lenient: bool, names: set[str]) -> Iterat
     shard = ParquetShard(file, where)
     for row in shard.rows(shard.sounds):
         if row.name in names:
-            data = [_content(row.values[column])[0] or b"" for column in shard.sounds]
+            data = [content_of(row.values[column])[0] or b"" for column in shard.sounds]
             yield row.name, own_of(b"".join(data))
 
 
@@ -253,7 +253,7 @@ def _anonymized(
     if speaker is not None:
         values[speaker] = row.values[speaker] if new.speaker is None else new.speaker
     for column in shard.sounds:
-        data, path = _content(row.values[column])
+        data, path = content_of(row.values[column])
         if data is None:
             raise CorpusError(
                 f"{place}: has no bytes in {printable(column)}; a path in it is not opened: embed "
@@ -270,7 +270,8 @@ def _anonymized(
     return new.name, values
 
 
-def _content(value: Any) -> tuple[bytes | None, PurePosixPath]:
+def content_of(value: Any) -> tuple[bytes | None, PurePosixPath]:
+    """Bytes of a recording in a column, if it has some, and the last part of its path."""
     if isinstance(value, dict):
         return value.get("bytes"), base_name(value.get("path"))
     return value, PurePosixPath()

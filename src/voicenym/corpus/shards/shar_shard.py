@@ -118,7 +118,7 @@ def rewrite(
     """
     done = Rewritten()
     cuts = cuts_of(table, where)
-    sounds = _sounds(file, where, lenient)
+    sounds = sounds_of(file, where, lenient)
     ready = []
     for name, cut in cuts.items():
         if why := _fault(name, cut, sounds, assigned):
@@ -157,7 +157,7 @@ def rewrite(
     return done
 
 
-def _sounds(file: BinaryIO, where: str, lenient: bool) -> dict[str, TarMember]:
+def sounds_of(file: BinaryIO, where: str, lenient: bool) -> dict[str, TarMember]:
     """Sound of each cut; ids may have dots, so that only the last extension is cut off."""
     found = {}
     for sample in index(file, where, lenient):

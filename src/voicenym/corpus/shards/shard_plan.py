@@ -112,7 +112,9 @@ def plan_units(
     units: list[Unit] = []
     skipped: list[str] = []
     for text in inputs:
-        units += _of_input(object_store.location_of(text), output, speaker, level, skipped)
+        root = object_store.location_of(text)
+        found = listed(root, output, skipped)
+        units += units_of(root, found, output, speaker=speaker, level=level, skipped=skipped)
     if not units:
         raise CorpusError(
             f"{inputs[0]}: no shards ({', '.join(SHARDS)}) and no recordings below it; check the "
@@ -124,15 +126,29 @@ def plan_units(
     return ShardPlan(units, skipped)
 
 
-def _of_input(
+def units_of(
     root: str,
+    listed: Sequence[Listed],
     output: str,
+    *,
     speaker: str | None,
     level: int | None,
     skipped: list[str],
 ) -> list[Unit]:
+    """Units of an input.
+
+    Args:
+        root: path or URL of the input.
+        listed: names in it, of :func:`listed`.
+        output: folder, as a path or a URL.
+        speaker: of all recordings that are files; None if their folders name them.
+        level: number of the folder that names the speaker of a file.
+        skipped: receives names that are not read, with reasons.
+
+    Raises:
+        CorpusError: the folders are ambiguous.
+    """
     units, files = [], []
-    listed = _listed(root, output, skipped)
     tables = {
         (found[1], found[2] or ""): one for one in listed if (found := CUTS.fullmatch(one.name))
     }
@@ -201,8 +217,17 @@ def version_of(unit: Unit) -> str | None:
     return f"{version} {object_store.identity(unit.table[0])}"
 
 
-def _listed(root: str, output: str, skipped: list[str]) -> list[Listed]:
-    """Files below an input, without those of the output folder."""
+def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
+    """Files below an input, without those of the output folder.
+
+    Args:
+        root: path or URL.
+        output: path or URL of the output folder; None without one.
+        skipped: receives names that are not read, with reasons.
+
+    Raises:
+        CorpusError: there is nothing, or the store cannot be listed.
+    """
     if object_store.is_url(root):
         inside = f"{output}/"
         own = f"/{LEDGER}/"
@@ -221,7 +246,7 @@ def _listed(root: str, output: str, skipped: list[str]) -> list[Listed]:
             names = (f"cuts{field[3] or ''}.jsonl{end}" for end in (".gz", ""))
             beside = [name for name in names if (path.parent / name).is_file()][:1]
         return [Listed(name, str(path.parent / name)) for name in (path.name, *beside)]
-    without = None if object_store.is_url(output) else Path(output)
+    without = None if output is None or object_store.is_url(output) else Path(output)
     found = walk(path, without)
     shards = [
         part.path

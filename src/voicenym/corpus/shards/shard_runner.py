@@ -9,8 +9,9 @@ keeps their reasons, and a rerun reports them again without repeating the work.
 from __future__ import annotations
 
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,10 +26,17 @@ from voicenym.corpus.run_state import RunState
 from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.shard_plan import Unit, version_of
 from voicenym.corpus.shards.shard_sample import Rewritten
-from voicenym.corpus.shards.shard_task import ShardOutcome, ShardTask, ShardWorker, prepare
-from voicenym.corpus.shards.shard_voices import SpeakerChoice, assignments
+from voicenym.corpus.shards.shard_survey import SpeakerChoice, Survey, known
+from voicenym.corpus.shards.shard_task import (
+    ShardOutcome,
+    ShardTask,
+    ShardWorker,
+    SurveyTask,
+    prepare,
+)
+from voicenym.corpus.shards.shard_voices import assignments
 from voicenym.corpus.single_file import sha256_of
-from voicenym.corpus.worker_pool import Death
+from voicenym.corpus.worker_pool import LATER, Death
 from voicenym.errors import CorpusError
 
 MOST_FAILURES = 1000
@@ -108,16 +116,31 @@ def run_shards(
             if report is not None:
                 report(outcome)
 
-        def tasks() -> Iterator[ShardTask]:
-            for unit in units:
-                planned = _plan(job, unit, state, choice, stamp)
-                if isinstance(planned, ShardTask):
-                    yield planned
-                elif isinstance(planned, ShardOutcome):
-                    settle(planned)
+        surveys: deque[Survey | None] = deque()
+
+        def tasks() -> Iterator[Any]:
+            """Tasks of the surveys that came; else the survey of the next unit."""
+            rest, asked = iter(units), 0
+            while not (fail_fast and summary.failures):
+                if surveys:
+                    asked -= 1
+                    if (found := surveys.popleft()) is not None:
+                        yield ShardTask(found.unit, assignments(job, found), compare=not job.fresh)
+                elif (unit := next(rest, None)) is not None:
+                    planned = _settled(job, unit, state)
+                    if isinstance(planned, ShardOutcome):
+                        settle(planned)
+                    elif planned is not None:
+                        settled_before(unit, planned)
+                    else:
+                        asked += 1
+                        if (found := known(unit, choice)) is None:
+                            yield SurveyTask(unit)
+                        else:
+                            surveys.append(found)
+                elif asked:
+                    yield LATER
                 else:
-                    settled_before(unit, planned)
-                if fail_fast and summary.failures:
                     return
 
         def settled_before(unit: Unit, line: Line) -> None:
@@ -134,8 +157,11 @@ def run_shards(
 
         try:
             count = min(workers, len(units))
-            for outcome in _outcomes(job, tasks(), count, choice, engine, not fail_fast):
-                settle(outcome)
+            for task, answer in _answers(job, tasks(), count, choice, engine, not fail_fast):
+                if isinstance(task, SurveyTask):
+                    surveys.append(answer if isinstance(answer, Survey) else None)
+                if isinstance(answer, ShardOutcome):
+                    settle(answer)
                 if fail_fast and summary.failures:
                     break
         finally:
@@ -146,54 +172,53 @@ def run_shards(
     return summary
 
 
-def _outcomes(
+def _answers(
     job: Job,
-    tasks: Iterator[ShardTask],
+    tasks: Iterator[Any],
     count: int,
     choice: SpeakerChoice,
     engine: Engine,
     ahead: bool,
-) -> Iterator[ShardOutcome]:
+) -> Iterator[tuple[SurveyTask | ShardTask, Survey | ShardOutcome]]:
+    """Tasks with their answers; ``tasks`` are drawn after the answers that they follow from."""
     if count < 2 and engine is LOCAL:
         worker = None
         for task in tasks:
-            worker = worker or ShardWorker(job.for_workers(), choice.fields)
-            yield worker(task)
+            worker = worker or ShardWorker(job.for_workers(), choice)
+            yield task, worker(task)
         return
 
-    def again(task: ShardTask) -> ShardTask:
+    def again(task: SurveyTask | ShardTask) -> SurveyTask | ShardTask:
         """The output may be there: its worker died after it got its name."""
-        return ShardTask(task.unit, task.assigned, compare=True)
+        return task if isinstance(task, SurveyTask) else replace(task, compare=True)
 
-    arguments: tuple[Any, ...] = (job.for_workers(), choice.fields, job.log)
+    arguments: tuple[Any, ...] = (job.for_workers(), choice, job.log)
     with engine.pool(count, again, prepare, *arguments) as pool:
         for task, answer in pool.answers(tasks, ahead):
             if isinstance(answer, Death):
                 answer = ShardOutcome(task.unit, None, blame(task.unit.source, answer))
-            yield answer
+            yield task, answer
 
 
-def _plan(
-    job: Job, unit: Unit, state: RunState, choice: SpeakerChoice, stamp: Line
-) -> ShardTask | ShardOutcome | Line:
-    """The task of a unit, or its failure; its line in the ledger if it is done."""
+def _settled(job: Job, unit: Unit, state: RunState) -> ShardOutcome | Line | None:
+    """The line in the ledger of a unit that is done, or its failure; None if it is to be made."""
     try:
         line = state.lines.get(unit.name)
-        if not job.overwrite and line is not None and _is_there(unit, line):
-            known = line.get("input_check")
-            if known is None or known == job.input_check(version_of(unit)):
-                return line
-            return ShardOutcome(
-                unit,
-                None,
-                f"{unit.source}: changed since its output was made; add --overwrite to replace "
-                "the output, or remove the output to make it anew",
-            )
-        return ShardTask(unit, assignments(job, unit, choice), compare=not job.fresh)
+        if job.overwrite or line is None or not _is_there(unit, line):
+            return None
+        before = line.get("input_check")
+        if before is None or before == job.input_check(version_of(unit)):
+            return line
     except CorpusError as error:
         return ShardOutcome(unit, None, str(error))
     except OSError as error:
         return ShardOutcome(unit, None, f"{unit}: {error.strerror}; check its permissions")
+    return ShardOutcome(
+        unit,
+        None,
+        f"{unit.source}: changed since its output was made; add --overwrite to replace the output, "
+        "or remove the output to make it anew",
+    )
 
 
 def _is_there(unit: Unit, line: Line) -> bool:

@@ -9,30 +9,36 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from voicenym.audio.atomic import temporary_folder
 from voicenym.audio.containers import output_suffix
 from voicenym.corpus import run_state
 from voicenym.corpus.batch import WorkerSettings
 from voicenym.corpus.batch_task import SystemFailure, in_words, loaded
-from voicenym.corpus.shards import object_store, parquet_shard, shar_shard, tar_shard
+from voicenym.corpus.shards import object_store, shar_shard
 from voicenym.corpus.shards.output_place import OutputPlace
 from voicenym.corpus.shards.shard_plan import RECORDING, Unit, version_of
-from voicenym.corpus.shards.shard_sample import Assignment, FieldChoice, Rewritten
+from voicenym.corpus.shards.shard_sample import Assignment, Rewritten
 from voicenym.corpus.shards.shard_source import packed_as, plain_file
+from voicenym.corpus.shards.shard_survey import READERS, SpeakerChoice, Survey, survey
 from voicenym.corpus.single_file import anonymize_file, sha256_of
 from voicenym.errors import CorpusError, DependencyError, UnknownSystemError, WeightsError
 from voicenym.pseudonym import Pseudonym
-
-READERS: dict[str, Any] = {"tar": tar_shard, "parquet": parquet_shard}
-"""Modules that read and write a kind of shard: ``survey``, ``owners`` and ``rewrite``."""
 
 MACHINE = (
     *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
     *(errno.EMFILE, errno.ENFILE, errno.ENOMEM),
 )
 """Errors of the machine, after which a rerun may succeed."""
+
+
+@dataclass(frozen=True)
+class SurveyTask:
+    """A unit whose speakers are not known yet."""
+
+    is_long: ClassVar[bool] = True
+    unit: Unit
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,7 @@ class ShardTask:
         compare: whether an output that exists may be of this run.
     """
 
+    is_long: ClassVar[bool] = True
     unit: Unit
     assigned: dict[str, Assignment]
     compare: bool = False
@@ -84,17 +91,17 @@ class _Member(io.BytesIO):
 
 
 class ShardWorker:
-    """Anonymizes unit after unit with one system.
+    """Surveys and anonymizes unit after unit with one system.
 
     Args:
         settings: of the batch.
-        choice: fields that travel.
+        choice: speakers, and fields that travel.
 
     Raises:
         VoicenymError: the system cannot be loaded.
     """
 
-    def __init__(self, settings: WorkerSettings, choice: FieldChoice) -> None:
+    def __init__(self, settings: WorkerSettings, choice: SpeakerChoice) -> None:
         import torch
 
         torch.set_num_threads(1)  # the same bits for any number of workers
@@ -103,13 +110,15 @@ class ShardWorker:
         other = settings.fallback
         self._fallback = None if other is None else loaded(other.system, other.parameters)
 
-    def __call__(self, task: ShardTask) -> ShardOutcome:
-        """Anonymizes one unit; its output appears whole, or not at all.
+    def __call__(self, task: SurveyTask | ShardTask) -> Survey | ShardOutcome:
+        """Surveys one unit, or anonymizes it; its output appears whole, or not at all.
 
         Raises:
             SystemFailure: weights or a package that the system needs are missing.
         """
         unit = task.unit
+        if isinstance(task, SurveyTask):
+            return self._survey(unit)
         try:
             with ExitStack() as stack:
                 source = stack.enter_context(plain_file(unit.source))
@@ -118,6 +127,18 @@ class ShardWorker:
             raise
         except (WeightsError, DependencyError, UnknownSystemError) as error:
             raise SystemFailure(str(error)) from error
+        except Exception as error:
+            return ShardOutcome(unit, None, _in_place(unit, error))
+
+    def _survey(self, unit: Unit) -> Survey | ShardOutcome:
+        try:
+            return survey(unit, self._choice, self._settings.lenient)
+        except DependencyError as error:
+            raise SystemFailure(str(error)) from error
+        except CorpusError as error:
+            return ShardOutcome(unit, None, str(error))
+        except OSError as error:
+            return ShardOutcome(unit, None, f"{unit}: {error.strerror}; check its permissions")
         except Exception as error:
             return ShardOutcome(unit, None, _in_place(unit, error))
 
@@ -153,12 +174,12 @@ class ShardWorker:
             if unit.table is None:
                 reader = READERS[unit.kind]
                 return reader.rewrite(
-                    file, unit.source, plain, task.assigned, self._choice, voice, **more
+                    file, unit.source, plain, task.assigned, self._choice.fields, voice, **more
                 )
             table = stack.enter_context(plain_file(unit.table[0]))
             both = (plain, targets[1])
             return shar_shard.rewrite(
-                file, unit.source, table, both, task.assigned, self._choice, voice, **more
+                file, unit.source, table, both, task.assigned, self._choice.fields, voice, **more
             )
 
     def _recording(self, task: ShardTask, source: Path, target: Path) -> Rewritten:
@@ -221,8 +242,8 @@ class ShardWorker:
 
 
 def prepare(
-    settings: WorkerSettings, choice: FieldChoice, log: Path | None
-) -> Callable[[ShardTask], ShardOutcome]:
+    settings: WorkerSettings, choice: SpeakerChoice, log: Path | None
+) -> Callable[[SurveyTask | ShardTask], Survey | ShardOutcome]:
     """Makes a worker in its process, which joins the run of the output folder."""
     run_state.join(log)
     return ShardWorker(settings, choice)

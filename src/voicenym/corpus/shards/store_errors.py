@@ -10,6 +10,8 @@ from voicenym.errors import CorpusError
 
 FULL = ("QuotaExceeded", "InsufficientStorage", "StorageFull", "EntityTooLarge", "507")
 """Parts of messages of stores that take no more data."""
+MISSING = ("RepositoryNotFoundError", "EntryNotFoundError", "RevisionNotFoundError")
+"""Errors of Hugging Face's client for what is not there, or not for this user."""
 
 
 def passes(error: Exception) -> bool:
@@ -17,8 +19,8 @@ def passes(error: Exception) -> bool:
     if isinstance(error, (FileNotFoundError, PermissionError, FileExistsError, ImportError)):
         return False
     words = words_of(error)
-    lasting = ("NoCredentials", "EndpointConnectionError", "InvalidAccessKey", "SignatureDoes")
-    return not _full(error) and not any(word in words for word in lasting)
+    refused = ("NoCredentials", "EndpointConnectionError", "InvalidAccessKey", "SignatureDoes")
+    return not _full(error) and not any(word in words for word in (*refused, *MISSING))
 
 
 def _full(error: Exception) -> bool:
@@ -50,7 +52,7 @@ def store_error(location: str, error: Exception) -> CorpusError:
         cure = f"the store takes no more data ({text}); free some space there and run again"
     elif isinstance(error, PermissionError) or "InvalidAccessKey" in words:
         cure = f"access was denied ({text}); check the credentials and their rights"
-    elif isinstance(error, FileNotFoundError):
+    elif isinstance(error, FileNotFoundError) or any(word in words for word in MISSING):
         cure = "no such bucket or object; check the name, and create the bucket first"
     elif any(w in words for w in ("Connect", "Timeout", "gaierror", "Unreachable")):
         host = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""

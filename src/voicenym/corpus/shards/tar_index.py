@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
@@ -20,8 +21,6 @@ MOST_HEADER = 1 << 20
 """Most bytes of a member's header, long names and attributes included."""
 MOST_MEMBERS = 2_000_000
 """Most members of a shard."""
-MOST_FIELDS = 1 << 28
-"""Most bytes of all ``.json`` of a shard, which are read at once."""
 BLOCK = tarfile.BLOCKSIZE
 TEXTS = ("txt", "cls")
 """Extensions of members that may be kept as they are."""
@@ -49,24 +48,17 @@ class TarSample:
     Args:
         name: the key.
         members: by extension.
-        fields: of its ``.json``; None without one.
         fault: why it cannot be used; empty if it can.
     """
 
     name: str
     members: dict[str, TarMember] = field(default_factory=dict)
-    fields: dict[str, Any] | None = None
     fault: str = ""
 
     @property
     def sounds(self) -> list[TarMember]:
         """Its recordings."""
         return [m for m in self.members.values() if is_sound(m.suffix)]
-
-    @property
-    def names(self) -> list[str]:
-        """Names of its fields and texts."""
-        return [*(self.fields or {}), *(e for e in self.members if e in TEXTS)]
 
 
 class _HeadersOnly:
@@ -82,13 +74,22 @@ class _HeadersOnly:
         return self._file.read(size)
 
 
-def index(file: BinaryIO, where: str, lenient: bool = False) -> list[TarSample]:
-    """Samples of a shard in their order, without their recordings.
+OnFields = Callable[[TarSample, dict[str, Any]], None]
+"""Receives the fields of a sample's ``.json``, of which nothing is kept here."""
+
+
+def index(
+    file: BinaryIO, where: str, lenient: bool = False, on_fields: OnFields | None = None
+) -> list[TarSample]:
+    """Samples of a shard in their order, without their recordings and fields.
+
+    Only headers are read, and each ``.json`` where it lies if somebody wants the fields.
 
     Args:
         file: the tar, open at any position.
         where: its name, for messages.
         lenient: accept a tar without an end mark.
+        on_fields: receives the fields of each sample; a ``.json`` that is none is its fault.
 
     Raises:
         CorpusError: it is no tar, damaged or compressed.
@@ -110,7 +111,9 @@ def index(file: BinaryIO, where: str, lenient: bool = False) -> list[TarSample]:
                     raise CorpusError(f"{where}: has over {MOST_MEMBERS} members; make more shards")
                 if info.size < 0 or info.offset_data + (info.size if info.isreg() else 0) > end:
                     raise CorpusError(f"{where}: ends within {printable(info.name)}; {CURE}")
-                _add(found, info, where)
+                sample = _add(found, info, where)
+                if sample is not None and on_fields is not None:
+                    _tell_fields(file, sample, where, on_fields)
             file.seek(tar.offset)
     except (tarfile.TarError, ValueError, OverflowError) as error:
         raise CorpusError(f"{where}: is no whole tar ({printable(str(error))}); {CURE}") from None
@@ -118,17 +121,13 @@ def index(file: BinaryIO, where: str, lenient: bool = False) -> list[TarSample]:
     if last.strip(b"\0") or (len(last) < BLOCK and not lenient):
         why = "is damaged in the middle" if last.strip(b"\0") else "has no end mark"
         raise CorpusError(f"{where}: {why}; {CURE}")
-    fields = sum(s.members["json"].size for s in found.values() if "json" in s.members)
-    if fields > MOST_FIELDS:
-        raise CorpusError(f"{where}: its .json have over 256 MiB; make more shards of it")
-    for sample in found.values():
-        _read_fields(file, sample, where)
     return list(found.values())
 
 
-def _add(found: dict[str, TarSample], info: tarfile.TarInfo, where: str) -> None:
+def _add(found: dict[str, TarSample], info: tarfile.TarInfo, where: str) -> TarSample | None:
+    """Adds a member; its sample, if the member is its ``.json``."""
     if info.isdir():
-        return
+        return None
     path = PurePosixPath(info.name.removeprefix("./"))
     key, _, extension = path.name.partition(".")
     name = str(path.parent / key) if key else str(path)
@@ -137,7 +136,7 @@ def _add(found: dict[str, TarSample], info: tarfile.TarInfo, where: str) -> None
         check_id(where, info.name.removeprefix("./"), folders=True)
     except CorpusError as error:
         sample.fault = str(error)
-        return
+        return None
     if not info.isreg() or info.issparse():
         sample.fault = (
             f"{where}: {printable(info.name)} is a link, a device or a sparse file; only plain "
@@ -147,21 +146,35 @@ def _add(found: dict[str, TarSample], info: tarfile.TarInfo, where: str) -> None
         sample.fault = f"{where}: holds {printable(info.name)} twice; give each sample its own key"
     else:
         sample.members[extension] = TarMember(extension, info.offset_data, info.size)
+        return sample if extension == "json" else None
+    return None
 
 
-def _read_fields(file: BinaryIO, sample: TarSample, where: str) -> None:
-    member = sample.members.get("json")
-    if member is None or sample.fault:
-        return
+def _tell_fields(file: BinaryIO, sample: TarSample, where: str, on_fields: OnFields) -> None:
     try:
-        fields = json.loads(text_of(file, member, f"{where} ({sample.name})"))
-        if not isinstance(fields, dict):
-            raise ValueError("no object")
-        sample.fields = fields
+        fields = fields_of(file, sample, where)
     except CorpusError as error:
         sample.fault = str(error)
+    else:
+        on_fields(sample, fields or {})
+
+
+def fields_of(file: BinaryIO, sample: TarSample, where: str) -> dict[str, Any] | None:
+    """Fields of a sample's ``.json``; None without one.
+
+    Raises:
+        CorpusError: it is too large, or no JSON object.
+    """
+    member = sample.members.get("json")
+    if member is None:
+        return None
+    try:
+        fields = json.loads(text_of(file, member, f"{where} ({sample.name})"))
     except (ValueError, RecursionError):
-        sample.fault = f"{where}: {printable(sample.name)}.json is no JSON object; mend it"
+        fields = None
+    if not isinstance(fields, dict):
+        raise CorpusError(f"{where}: {printable(sample.name)}.json is no JSON object; mend it")
+    return fields
 
 
 def text_of(file: BinaryIO, member: TarMember, where: str) -> str:

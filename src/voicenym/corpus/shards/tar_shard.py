@@ -22,7 +22,14 @@ from voicenym.corpus.shards.shard_sample import (
     speaker_name,
     written_name,
 )
-from voicenym.corpus.shards.tar_index import TEXTS, TarSample, bytes_of, index, text_of
+from voicenym.corpus.shards.tar_index import (
+    TEXTS,
+    TarSample,
+    bytes_of,
+    fields_of,
+    index,
+    text_of,
+)
 from voicenym.corpus.speaker_rule import own_of
 from voicenym.corpus.timestamps import CONSTANT
 from voicenym.errors import CorpusError
@@ -34,18 +41,21 @@ def survey(file: BinaryIO, where: str, choice: FieldChoice, lenient: bool) -> li
     Raises:
         CorpusError: as of :func:`index`; fields that are chosen are in no sample.
     """
-    samples = [s for s in index(file, where, lenient) if s.sounds and not s.fault]
-    choice.check(where, (name for sample in samples for name in sample.names))
-    found = []
-    for sample in samples:
-        fields = sample.fields or {}
+    names: set[str] = set()
+    speakers: dict[str, str | None] = {}
+    unclear: set[str] = set()
+
+    def tell(sample: TarSample, fields: dict[str, Any]) -> None:
+        names.update(fields)
         named = choice.speaker_field(fields)
         try:
-            speaker = speaker_name(where, fields[named]) if named else None
+            speakers[sample.name] = speaker_name(where, fields[named]) if named else None
         except CorpusError:
-            continue  # a fault, which rewrite reports
-        found.append(Sample(sample.name, speaker))
-    return found
+            unclear.add(sample.name)  # a fault, which rewrite reports
+
+    samples = [s for s in index(file, where, lenient, tell) if s.sounds and not s.fault]
+    choice.check(where, names.union(e for s in samples for e in s.members if e in TEXTS))
+    return [Sample(s.name, speakers.get(s.name)) for s in samples if s.name not in unclear]
 
 
 def owners(file: BinaryIO, where: str, lenient: bool, names: set[str]) -> Iterator[tuple[str, str]]:
@@ -89,9 +99,7 @@ def rewrite(
         elif not sample.sounds:
             done.warnings.append(f"{where} ({printable(sample.name)}): has no recording, left out")
         elif sample.name not in assigned:
-            done.failures[sample.name] = (
-                f"{where}: {printable(sample.name)} names no valid speaker; mend its fields"
-            )
+            done.failures[sample.name] = _no_speaker(file, sample, where)
         else:
             ready.append(sample)
     with tarfile.open(target, mode="w", format=tarfile.PAX_FORMAT) as tar:
@@ -109,6 +117,15 @@ def rewrite(
     return done
 
 
+def _no_speaker(file: BinaryIO, sample: TarSample, where: str) -> str:
+    """Why nobody knows who speaks in a sample."""
+    try:
+        fields_of(file, sample, where)
+    except CorpusError as error:
+        return str(error)
+    return f"{where}: {printable(sample.name)} names no valid speaker; mend its fields"
+
+
 def _anonymized(
     file: BinaryIO,
     where: str,
@@ -121,7 +138,8 @@ def _anonymized(
     """Members of the new sample: its recordings, then the fields and texts that travel."""
     new = assigned[sample.name]
     place = f"{where} ({printable(sample.name)})"
-    kept = _kept_fields(place, sample, assigned, choice, done)
+    fields = fields_of(file, sample, where)
+    kept = _kept_fields(place, fields, assigned[sample.name].speaker, choice, done)
     there = [extension for extension in choice.keep if extension in sample.members]
     for extension in there:
         if extension not in TEXTS:
@@ -148,14 +166,18 @@ def _anonymized(
 
 
 def _kept_fields(
-    place: str, sample: TarSample, assigned: Assignments, choice: FieldChoice, done: Rewritten
+    place: str,
+    fields: dict[str, Any] | None,
+    label: str | None,
+    choice: FieldChoice,
+    done: Rewritten,
 ) -> dict[str, Any] | None:
-    if sample.fields is None:
+    """Fields that travel; ``label`` takes the speaker's place, if there is one."""
+    if fields is None:
         return None
-    speaker = choice.speaker_field(sample.fields)
-    kept = {n: choice.value(place, n, sample.fields[n]) for n in choice.labels(sample.fields)}
-    done.behind |= sample.fields.keys() - kept.keys() - {speaker}
+    speaker = choice.speaker_field(fields)
+    kept = {n: choice.value(place, n, fields[n]) for n in choice.labels(fields)}
+    done.behind |= fields.keys() - kept.keys() - {speaker}
     if speaker is not None:
-        label = assigned[sample.name].speaker
-        kept[speaker] = sample.fields[speaker] if label is None else label
+        kept[speaker] = fields[speaker] if label is None else label
     return kept
