@@ -59,17 +59,17 @@ def open_private(path: Path, mode: str = "w") -> IO[Any]:
 
     Args:
         path: symbolic links are not followed.
-        mode: ``w`` replaces, ``a`` appends, ``x`` asks for a new file; with ``b`` for bytes, else
-            UTF-8 text.
+        mode: ``w`` replaces, ``a`` appends, ``x`` asks for a new file, ``r+`` also reads what is
+            there, and makes the file where there is none; with ``b`` for bytes, else UTF-8 text.
 
     Raises:
         VoicenymError: the file belongs to another user, or is a symbolic link.
         OSError: it cannot be opened.
     """
-    flags = os.O_WRONLY | os.O_CREAT
+    flags = os.O_CREAT | (os.O_RDWR if mode[0] == "r" else os.O_WRONLY)
     for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):  # as far as the system has them
         flags |= getattr(os, name, 0)
-    flags |= {"w": 0, "a": os.O_APPEND, "x": os.O_EXCL}[mode[0]]
+    flags |= {"w": 0, "r": 0, "a": os.O_APPEND, "x": os.O_EXCL}[mode[0]]
     try:
         handle = os.open(path, flags, 0o600)
     except OSError as error:

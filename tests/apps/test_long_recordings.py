@@ -1,4 +1,4 @@
-"""Long recordings: memory does not grow, Ctrl-C leaves nothing half done, hearing goes on."""
+"""Long recordings: memory does not grow, Ctrl-C leaves nothing half done, the next run goes on."""
 
 from __future__ import annotations
 
@@ -35,6 +35,21 @@ class Counting:
         self.longest = max(self.longest, len(samples))
         level = float(np.abs(samples).max())
         return Heard((Word(f"level{level:.3f}.", 0.5, 1.0, 0.9, (0.0, 2.0), True),), "en")
+
+
+class Stopped:
+    """A scripted recogniser that knows where it is in the recording; Ctrl-C comes after calls."""
+
+    version = "1"
+
+    def __init__(self, script: Scripted, at: int) -> None:
+        self.script, self.at, self.calls, self.name = script, at, 0, script.name
+
+    def hear(self, samples, language=None, hints=()):
+        if self.calls == self.at:
+            raise KeyboardInterrupt
+        self.calls += 1
+        return self.script.hear(samples, language, hints)
 
 
 @pytest.fixture
@@ -105,7 +120,7 @@ def test_what_was_heard_of_something_else_is_not_used(command, counting, minutes
         options = ["--channels", "each"]
     else:
         kept = tmp_path / ".voicenym-out.json.heard"
-        kept.write_text(kept.read_text().replace('"heard": 1', '"heard": 0'))
+        kept.write_text(kept.read_text().replace('"heard": 2', '"heard": 1'))
     whole = counting()
     assert command("transcribe", "long.wav", "-o", "out.json", *options).returncode == 0
     alone = counting()
@@ -113,23 +128,83 @@ def test_what_was_heard_of_something_else_is_not_used(command, counting, minutes
     assert whole.calls == alone.calls
 
 
-def test_interrupted_redactions_leave_nothing(command, counting, minutes, tmp_path):
+@pytest.mark.parametrize("at", [2, 11])
+def test_a_redaction_goes_on_where_it_was_interrupted(command, counting, minutes, tmp_path, at):
+    """Heard, heard with hints, and heard again in two rounds: in each, stretches are left."""
+    minutes(1)
+    (tmp_path / "list.txt").write_text("level0\n")
+    given = ("redact", "long.wav", "--list", "list.txt", "--transcript")
+    whole = counting()
+    failed = command(*given, "x.txt", "-o", "x.wav")  # the word is heard whatever is removed
+    assert b"still heard" in failed.stderr
+    assert whole.calls == 3 * 6
+    before = sorted(os.listdir(tmp_path))
+    kept = tmp_path / ".voicenym-long.wav.heard"
+    counting(at)
+    done = command(*given, "out.txt", "-o", "out.wav")
+    assert done.returncode == 130, done.stderr
+    assert sorted(os.listdir(tmp_path)) == sorted([kept.name, *before])
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    with kept.open("a") as file:
+        file.write('{"facts": {"lang')  # as after kill -9
+    rest = counting()
+    again = command(*given, "out.txt", "-o", "out.wav")
+    assert again.stderr.splitlines()[-1] == failed.stderr.splitlines()[-1]
+    assert rest.calls == whole.calls - at
+    assert sorted(os.listdir(tmp_path)) == before  # a run that fails keeps nothing
+
+
+def test_an_interrupted_redaction_writes_the_bytes_of_an_uninterrupted_one(
+    command, minutes, monkeypatch, counting, tmp_path
+):
+    words = spoken("we met Anna in the garden and " * 12, length=0.4, gap=0.6)
+    sound = recording(tmp_path / "talk.wav", words)
+    (tmp_path / "list.txt").write_text("Anna\n")
+    counting()
+    given = ("redact", "talk.wav", "--list", "list.txt", "--findings")
+
+    script = Scripted(words, total=sound.shape[1] / RATE)  # goes on with the next stretch
+
+    def listening(at: int = -1) -> Stopped:
+        one = Stopped(script, at)
+        monkeypatch.setattr(faster_whisper_words, "FasterWhisperWords", lambda *a, **k: one)
+        return one
+
+    whole = listening()
+    files = ("whole.tsv", "--transcript", "whole.txt", "-o", "whole.wav")
+    done = command(*given, *files)
+    assert done.returncode == 0, done.stderr
+    before = sorted(os.listdir(tmp_path))
+    files = ("out.tsv", "--transcript", "out.txt", "-o", "out.wav")
+    done_before = 0
+    for more in (2, 4, 3):  # interrupted again and again
+        listening(more)
+        assert command(*given, *files).returncode == 130
+        done_before += more
+    rest = listening()
+    done = command(*given, *files)
+    assert done.returncode == 0, done.stderr
+    assert rest.calls == whole.calls - done_before > 0
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "out.tsv", "out.txt", "out.wav"])
+    for name in ("tsv", "txt", "wav"):
+        one, other = (tmp_path / f"{stem}.{name}" for stem in ("whole", "out"))
+        assert one.read_bytes() == other.read_bytes()
+
+
+def test_an_interrupted_batch_of_redactions_leaves_nothing(command, counting, minutes, tmp_path):
     minutes(1)
     (tmp_path / "list.txt").write_text("level0\n")
     before = sorted(os.listdir(tmp_path))
-    given = ("--list", "list.txt", "-o", "out.wav")
-    for at in (1, 5):  # while the recording is heard, and while its result is
+    for at in (1, 5):
         counting(at)
-        done = command("redact", "long.wav", *given, "--transcript", "out.txt")
-        assert done.returncode == 130, done.stderr
-        assert sorted(os.listdir(tmp_path)) == before
-        counting(at)
-        done = command("anonymize", "long.wav", *given, "-s", "mcadams")
+        done = command(
+            "anonymize", "long.wav", "--list", "list.txt", "-o", "o.wav", "-s", "mcadams"
+        )
         assert done.returncode == 130, done.stderr
         assert sorted(os.listdir(tmp_path)) == before
 
 
-def test_interrupted_searches_for_speakers_leave_nothing(
+def test_interrupted_searches_for_speakers_leave_nothing_half_done(
     command, counting, minutes, tmp_path, monkeypatch
 ):
     from voicenym.diarization import diarizer
@@ -148,9 +223,14 @@ def test_interrupted_searches_for_speakers_leave_nothing(
     monkeypatch.setattr(
         diarizer, "speech_regions", lambda *arguments: np.array([[0.0, 5.0], [6.0, 9.0]])
     )
-    done = command("speakers", "long.wav", "-o", "new.rttm")
+    done = command("speakers", "long.wav")
     assert done.returncode == 130, done.stderr
     assert sorted(os.listdir(tmp_path)) == before
+    done = command("speakers", "long.wav", "-o", "new.rttm")
+    assert done.returncode == 130, done.stderr
+    kept = tmp_path / ".voicenym-new.rttm.voices"
+    assert sorted(os.listdir(tmp_path)) == [kept.name, *before]
+    kept.unlink()
     monkeypatch.setattr(McAdams, "core", interrupted)
     done = command("anonymize", "long.wav", "--rttm", "long.rttm", "-s", "mcadams", "-o", "o.wav")
     assert done.returncode == 130, done.stderr
@@ -205,7 +285,7 @@ def test_progress_tells_how_far_a_step_is(capsys):
                      "  1:02:05 done"]  # fmt: skip
 
 
-def test_an_interrupted_replacement_of_words_leaves_nothing(
+def test_an_interrupted_replacement_of_words_leaves_what_was_heard(
     command, monkeypatch, tmp_path, counting
 ):
     from scripted_retelling import ScriptedSynthesiser
@@ -235,4 +315,4 @@ def test_an_interrupted_replacement_of_words_leaves_nothing(
         "--transcript", "out.txt",
     )  # fmt: skip
     assert done.returncode == 130, done.stderr
-    assert sorted(os.listdir(tmp_path)) == before
+    assert sorted(os.listdir(tmp_path)) == [".voicenym-talk.wav.heard", *before]

@@ -166,6 +166,94 @@ def test_anonymize_removes_words_and_writes_no_secret(command, scripted, tmp_pat
 
 
 @pytest.fixture
+def two_people(scripted, tmp_path, command):
+    """Turns: the guest says the first half of ``talk.wav``, the host the second."""
+    words, sound, _ = scripted
+    middle = (words[6].end + words[7].start) / 2
+    end = len(sound) / 16_000
+    (tmp_path / "talk.rttm").write_text(
+        f"SPEAKER talk 1 0.100 {middle - 0.1:.3f} <NA> <NA> guest <NA> <NA>\n"
+        f"SPEAKER talk 1 {middle:.3f} {end - middle - 0.01:.3f} <NA> <NA> host <NA> <NA>\n"
+    )
+    assert command("key", "new", "project.key").returncode == 0
+    given = ("anonymize", "talk.wav", "--rttm", "talk.rttm", "--only", "guest", "-s", "mcadams")
+    return (*given, "--list", "list.txt", "--key", "project.key"), middle
+
+
+def test_words_are_removed_of_everybody_and_the_chosen_are_hidden(
+    command, scripted, two_people, tmp_path
+):
+    words, sound, _ = scripted
+    given, middle = two_people
+    done = command(*given, "-o", "out.wav")
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out.txt").read_text()
+    silent(done.stdout, done.stderr, text)
+    assert text.count("[REDACTED]") == 3
+    assert b"removed: 4 list" in done.stderr
+    assert b"wrote out.wav and out.txt" in done.stderr
+    out, _ = soundfile.read(tmp_path / "out.wav", dtype="float32")
+    assert len(out) == len(sound)
+    for word in words:
+        if word.text.lower() in SECRETS:
+            assert np.abs(at(out, word)).max() < 1e-3, word  # of the host, too
+        elif word.start > middle + 0.3:  # kept, bit for bit
+            assert np.array_equal(at(out, word), at(sound, word)), word
+        elif word.end < middle - 0.3:
+            assert np.abs(at(out, word)).max() > 1e-2, word
+            assert not np.array_equal(at(out, word), at(sound, word)), word
+    assert sorted(os.listdir(tmp_path)) == [
+        "list.txt", "out.txt", "out.wav", "project.key", "talk.rttm", "talk.wav",
+    ]  # fmt: skip
+
+
+def test_removal_and_people_fail_closed(command, scripted, two_people, tmp_path):
+    _, _, options = scripted
+    given, _ = two_people
+    before = sorted(os.listdir(tmp_path))
+    options["unplaced"] = frozenset({"Miller"})
+    done = command(*given, "-o", "out.wav")
+    refused(done, "cannot be placed in time")
+    options.clear()
+    options["ghosts"] = True
+    refused(command(*given, "-o", "out.wav"), "are still heard")
+    assert sorted(os.listdir(tmp_path)) == before
+    options.clear()
+    (tmp_path / "out.txt").write_text("somebody's")
+    refused(command(*given, "-o", "out.wav"), "out.txt: exists already")
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "out.txt"])
+    done = command(*given, "-o", "other.wav", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert b"not looked for in a dry run" in done.stderr
+
+
+def test_words_and_people_go_on_where_they_were_interrupted(
+    command, scripted, two_people, tmp_path, monkeypatch
+):
+    from voicenym.corpus import several_speakers
+
+    given, _ = two_people
+    assert command(*given, "-o", "whole.wav").returncode == 0
+
+    def interrupted(*arguments, **others):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(several_speakers, "open_writer", interrupted)
+        assert command(*given, "-o", "out.wav").returncode == 130
+    kept = [".voicenym-out.wav.parts", ".voicenym-talk.wav.heard"]
+    assert sorted(os.listdir(tmp_path))[:2] == kept
+    with monkeypatch.context() as patch:
+        patch.setattr(Scripted, "hear", interrupted)
+        done = command(*given, "-o", "out.wav")
+    assert done.returncode == 0, done.stderr
+    for name in ("wav", "txt"):
+        one, other = (tmp_path / f"{stem}.{name}" for stem in ("whole", "out"))
+        assert one.read_bytes() == other.read_bytes()
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+@pytest.fixture
 def speaking(monkeypatch):
     """A synthesiser of vowels, and a listener of ``asr-tts`` that hears what it is told."""
     from scripted_retelling import ScriptedListener, ScriptedSynthesiser
@@ -218,6 +306,29 @@ def test_asr_tts_redacts_the_text_that_it_speaks(command, scripted, speaking, tm
     line = json.loads(log.splitlines()[0])
     assert line["edited"]["found_in_text"] > 0
     assert line["edit"].get("by") == (None if by == "silence" else "word")
+
+
+def test_asr_tts_speaks_no_removed_word_of_who_is_hidden(
+    command, scripted, two_people, speaking, tmp_path
+):
+    given, _ = two_people
+    done = command(*given[:-6], "-s", "asr-tts", *given[-4:], "-o", "out.wav")
+    assert done.returncode == 0, done.stderr
+    silent(done.stderr, " ".join(speaking.spoken))
+    assert "left" in " ".join(speaking.spoken)
+
+
+def test_the_fall_back_redacts_the_text_that_it_speaks(command, scripted, speaking, monkeypatch):
+    from voicenym.anonymizer import Refusal
+    from voicenym.systems.base import Base
+
+    monkeypatch.setattr(Base, "may_refuse", True)
+    monkeypatch.setattr(Base, "refusal", lambda self, profile: Refusal("is music", "sing"))
+    given = ("anonymize", "talk.wav", "--list", "list.txt", "-s", "base", "--lenient")
+    done = command(*given, "--fallback", "asr-tts", "-o", "out.wav")
+    assert done.returncode == 0, done.stderr
+    assert "left" in " ".join(speaking.spoken)
+    silent(" ".join(speaking.spoken))
 
 
 def test_places_are_checked_before_anything_is_heard(command, scripted, tmp_path, monkeypatch):
@@ -301,6 +412,10 @@ def test_the_language_of_words_is_no_setting_of_systems_without_one(command, scr
         (("redact", "talk.wav", "--words", "names", "--apply", "x.txt"), ("leave out --words",)),
         (("redact", "talk.wav", "--apply", "list.txt"), ("no file of findings",)),
         (("anonymize", "-", "--redact", "names"), ("files and folders",)),
+        (
+            ("anonymize", "talk.wav", "--rttm", "no.rttm", "--redact", "names", "--by", "beep"),
+            ("silence or word",),
+        ),
         (("anonymize", "talk.wav", "--on-miss", "sentence"), ("add --redact",)),
     ],
 )

@@ -200,3 +200,134 @@ def test_turns_and_timelines_are_private(command, talk, tmp_path):
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "t.rttm").stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "t.html").stat().st_mode) == 0o600
+
+
+def stopped(monkeypatch, place, name, after):
+    """Ctrl-C in a method after a number of its calls; counts the calls of all that follow."""
+    calls, real = [], getattr(place, name)
+
+    def counted(*arguments, **others):
+        if len(calls) == after:
+            raise KeyboardInterrupt
+        calls.append(name)
+        return real(*arguments, **others)
+
+    monkeypatch.setattr(place, name, counted)
+    return calls
+
+
+def test_a_search_for_speakers_goes_on_where_it_was_interrupted(
+    command, talk, tmp_path, monkeypatch
+):
+    from voicenym.diarization import window_vectors
+    from voicenym.nets.activity.silero import SpeechProbabilities
+    from voicenym.nets.speakers.speaker_encoder import Encoder
+
+    monkeypatch.setattr(window_vectors, "AT_ONCE", 8)
+    before = sorted(os.listdir(tmp_path))
+    with monkeypatch.context() as patch:
+        whole = stopped(patch, Encoder, "embed", -1)
+        assert command("speakers", "talk.wav", "-o", "whole.rttm").returncode == 0
+    assert len(whole) > 6
+    kept = tmp_path / ".voicenym-found.rttm.voices"
+    for more in (3, 2):
+        with monkeypatch.context() as patch:
+            stopped(patch, Encoder, "embed", more)
+            done = command("speakers", "talk.wav", "-o", "found.rttm")
+        assert done.returncode == 130, done.stderr
+        assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    with kept.open("ab") as file:
+        file.write(b"{torn")
+    with monkeypatch.context() as patch:
+        rest = stopped(patch, Encoder, "embed", -1)
+        heard = stopped(patch, SpeechProbabilities, "push", -1)
+        done = command("speakers", "talk.wav", "-o", "found.rttm")
+    assert done.returncode == 0, done.stderr
+    assert len(rest) == len(whole) - 5
+    assert not heard  # the first pass was complete
+    assert (tmp_path / "found.rttm").read_bytes() == (tmp_path / "whole.rttm").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "found.rttm", "whole.rttm"])
+
+
+def test_vectors_of_another_recording_are_not_used(command, talk, tmp_path, monkeypatch):
+    from voicenym.diarization import window_vectors
+    from voicenym.nets.speakers.speaker_encoder import Encoder
+
+    monkeypatch.setattr(window_vectors, "AT_ONCE", 16)
+    with monkeypatch.context() as patch:
+        stopped(patch, Encoder, "embed", 1)
+        assert command("speakers", "talk.wav", "-o", "found.rttm").returncode == 130
+    sound, _ = soundfile.read(tmp_path / "talk.wav", dtype="int16")
+    sound[100] += 1
+    soundfile.write(tmp_path / "talk.wav", sound, RATE)
+    with monkeypatch.context() as patch:
+        calls = stopped(patch, Encoder, "embed", -1)
+        assert command("speakers", "talk.wav", "-o", "found.rttm").returncode == 0
+    with monkeypatch.context() as patch:
+        alone = stopped(patch, Encoder, "embed", -1)
+        assert command("speakers", "talk.wav", "-o", "alone.rttm").returncode == 0
+    assert len(calls) == len(alone)
+
+
+@pytest.fixture
+def short_groups(monkeypatch):
+    from voicenym.corpus import hidden_voices
+
+    monkeypatch.setattr(hidden_voices, "GROUP_SECONDS", 1.0)
+
+
+def test_hiding_people_goes_on_where_it_was_interrupted(
+    command, talk, short_groups, tmp_path, monkeypatch
+):
+    from voicenym.systems.mcadams import McAdams
+
+    command("key", "new", "project.key")
+    given = ("anonymize", "talk.wav", "--rttm", "talk.rttm", "-s", "mcadams", "-k", "project.key")
+    before = sorted(os.listdir(tmp_path))
+    with monkeypatch.context() as patch:
+        whole = stopped(patch, McAdams, "core", -1)
+        assert command(*given, "-o", "whole.wav").returncode == 0
+    assert len(whole) >= 4
+    kept = tmp_path / ".voicenym-out.wav.parts"
+    with monkeypatch.context() as patch:
+        stopped(patch, McAdams, "core", 2)
+        assert command(*given, "-o", "out.wav").returncode == 130
+    assert sorted(os.listdir(tmp_path)) == sorted([kept.name, *before, "whole.wav"])
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert not [name for name in (b"anna", b"ben", b"talk") if name in kept.read_bytes()]
+    part = kept.read_bytes()
+    sound, _ = soundfile.read(tmp_path / "talk.wav", dtype="float32")
+    assert not [at for at in range(0, len(sound) - 8, 997) if sound[at : at + 8].tobytes() in part]
+    with monkeypatch.context() as patch:
+        rest = stopped(patch, McAdams, "core", -1)
+        done = command(*given, "-o", "out.wav")
+    assert done.returncode == 0, done.stderr
+    assert len(rest) == len(whole) - 2
+    assert (tmp_path / "out.wav").read_bytes() == (tmp_path / "whole.wav").read_bytes()
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "out.wav", "whole.wav"])
+
+
+@pytest.mark.parametrize("change", ["key", "setting", "none"])
+def test_parts_of_another_voice_are_not_used(
+    command, talk, short_groups, tmp_path, monkeypatch, change
+):
+    """Without a key, nothing is kept: the next run draws other voices."""
+    from voicenym.systems.mcadams import McAdams
+
+    command("key", "new", "one.key")
+    command("key", "new", "two.key")
+    given = ("anonymize", "talk.wav", "--rttm", "talk.rttm", "-s", "mcadams", "-o", "out.wav")
+    keys = [] if change == "none" else ["--key", "one.key"]
+    with monkeypatch.context() as patch:
+        stopped(patch, McAdams, "core", 2)
+        assert command(*given, *keys).returncode == 130
+    assert (tmp_path / ".voicenym-out.wav.parts").exists() == (change != "none")
+    more = {"key": ["--key", "two.key"], "setting": [*keys, "--set", "low=0.71"], "none": []}
+    with monkeypatch.context() as patch:
+        calls = stopped(patch, McAdams, "core", -1)
+        assert command(*given, *more[change]).returncode == 0
+    with monkeypatch.context() as patch:
+        alone = stopped(patch, McAdams, "core", -1)
+        assert command(*given[:-1], "alone.wav", *more[change]).returncode == 0
+    assert len(calls) == len(alone)
+    assert not (tmp_path / ".voicenym-out.wav.parts").exists()

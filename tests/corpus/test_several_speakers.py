@@ -26,6 +26,7 @@ from voicenym.corpus.several_speakers import (
 from voicenym.diarization.speaker_turns import Diarization, Turn
 from voicenym.diarization.treatments import Treatment, choice
 from voicenym.errors import AudioError, DiarizationError, RefusedError
+from voicenym.kept_work import KeptWork
 from voicenym.pseudonym import Key
 
 RATE = 8000
@@ -151,8 +152,9 @@ def test_each_person_is_anonymized_with_the_pseudonym_of_the_name(recording, tmp
     context = round(CONTEXT_SECONDS * RATE)
     window = wave[:, piece.start - context : piece.end + context].clone()
     expected = HiddenVoices(
-        system, {"anna": key.pseudonym("anna")}, [piece], RATE, 2, what.frames, 80, "x"
-    )
+        system, {"anna": key.pseudonym("anna")}, [piece], RATE, 2, what.frames, 80, "x", None,
+        KeptWork.unnamed(None), str,
+    )  # fmt: skip
     expected.push(wave.numpy())
     expected.finish()
     made = expected.read(0, 200, piece.end - piece.start - 200)
@@ -213,7 +215,8 @@ def test_long_recordings_are_held_in_parts(tmp_path):
     assert max(p.end - p.start for p in pieces) <= LONGEST_SECONDS * rate
     key = Key(bytes(32))
     names = {who: key.pseudonym(who) for who in ("anna", "ben")}
-    voices = HiddenVoices(Noise(), names, pieces, rate, 1, frames, 10, "x")
+    kept = KeptWork.unnamed(tmp_path)
+    voices = HiddenVoices(Noise(), names, pieces, rate, 1, frames, 10, "x", None, kept, str)
     most = 0
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -222,7 +225,7 @@ def test_long_recordings_are_held_in_parts(tmp_path):
     voices.finish()
     assert most <= 2 * (GROUP_SECONDS + LONGEST_SECONDS + 2) * rate
     assert voices.read(len(pieces) - 1, 0, 5).shape == (1, 5)
-    voices.close()
+    kept.close()
 
 
 def test_background_noise_has_the_level_and_spectrum_of_the_background():

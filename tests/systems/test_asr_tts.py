@@ -77,7 +77,7 @@ def test_loose_sentences_begin_nearby_and_their_pauses_are_new(scripted):
     assert np.ptp(np.array(found), axis=0).min() > 0.01
 
 
-def test_free_timing_has_nothing_of_the_speakers_timing(scripted):
+def test_free_timing_has_nothing_of_the_speakers_timing_and_level(scripted):
     scripted("One two.", "Three four.")
     slow = speech((1.0, 2.9), (4.0, 5.5), seconds=9.0)
     quick = speech((0.2, 1.0), (1.5, 2.2), seconds=2.4, level=0.1)
@@ -85,8 +85,13 @@ def test_free_timing_has_nothing_of_the_speakers_timing(scripted):
     one, two = (system(Audio(x, RATE), KEY.pseudonym("a")).samples for x in (slow, quick))
     assert len(one) == len(two)
     assert len(one) not in (len(slow), len(quick))
-    even = [x / x.square().mean().sqrt() for x in (one, two)]
-    torch.testing.assert_close(even[0], even[1], atol=1e-3, rtol=0)
+    assert torch.equal(one, two)
+    for level in ("kept", "fixed"):
+        own = load("asr-tts", timing="free", level=level)
+        loud, low = (own(Audio(x, RATE), KEY.pseudonym("a")).samples for x in (slow, 0.1 * slow))
+        assert float(loud.std() / low.std()) == pytest.approx(
+            10 if level == "kept" else 1, rel=1e-3
+        )
     other = system(Audio(slow, RATE), OTHER.pseudonym("a")).samples
     assert len(other) != len(one)
 
@@ -153,6 +158,7 @@ def test_a_film_keeps_its_timing_and_free_channels_are_refused(scripted, tmp_pat
     scripted()
     free = load("asr-tts", timing="free")
     assert free.in_sync().timing == "keep"
+    assert free.in_sync().level == "fixed"  # which a film does not need
     stereo = torch.stack([TWO, speech((0.5, 5.0))])
     soundfile.write(tmp_path / "two.wav", stereo.T.numpy(), RATE)
     with pytest.raises(AudioError, match="2 channels"):
@@ -195,6 +201,8 @@ def test_without_models_the_message_names_the_command(monkeypatch, tmp_path):
 
 
 def test_mistakes_name_the_cure():
+    with pytest.raises(UnknownSystemError, match="level is kept or fixed, not 'loud'"):
+        load("asr-tts", level="loud")
     with pytest.raises(UnknownSystemError, match="timing is keep, loose, free, not 'drawn'"):
         load("asr-tts", timing="drawn")
     with pytest.raises(UnknownSystemError, match="confidence is 0 to less than 1"):
@@ -238,3 +246,22 @@ def test_real_models_retell_a_sentence_and_silence_a_tone(real, say):
     time = torch.arange(4 * rate) / rate
     chord = sum(0.1 * torch.sin(2 * torch.pi * f * time) for f in (220.0, 277.2, 329.6))
     assert not real(Audio(chord, rate), KEY.pseudonym("a")).samples.any()
+
+
+@pytest.mark.parametrize("timing", ["keep", "loose", "free"])
+def test_each_sentence_of_fixed_level_is_as_loud(scripted, timing):
+    scripted("One two.", "Three four.")
+    uneven = speech((1.0, 2.0)) + 0.2 * speech((3.0, 4.0))
+    system = load("asr-tts", timing=timing, level="fixed")
+    made = system(Audio(uneven, RATE), KEY.pseudonym("a")).samples
+    spoken = made[made != 0.0]
+    assert float(spoken.square().mean().sqrt()) == pytest.approx(10 ** (-26 / 20), rel=0.02)
+    half = len(spoken) // 3
+    assert float(spoken[:half].std() / spoken[-half:].std()) == pytest.approx(1.0, rel=0.1)
+
+
+def test_a_film_of_texts_that_are_edited_keeps_the_edit(scripted):
+    voice = scripted("One two.", "Three four.")
+    system = load("asr-tts", timing="free").with_text_edit(lambda texts: ["gone" for _ in texts])
+    system.in_sync()(Audio(TWO, RATE), KEY.pseudonym("a"))
+    assert set(voice.spoken) == {"gone"}

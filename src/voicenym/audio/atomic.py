@@ -144,6 +144,24 @@ class AtomicFile:
         self._release()
 
 
+@contextmanager
+def text_beside(path: Path, text: str, overwrite: bool, mode: int | None = None) -> Iterator[None]:
+    """Context manager in which another file is written: both are there afterwards, or neither.
+
+    Args:
+        path, text, overwrite, mode: as of :func:`unnamed_text`.
+
+    Raises:
+        AudioError: as there.
+    """
+    file = unnamed_text(path, text, overwrite, mode)
+    try:
+        yield
+        file.commit()
+    finally:
+        file.discard()
+
+
 def unnamed_text(path: Path, text: str, overwrite: bool, mode: int | None = None) -> AtomicFile:
     """A text file in UTF-8, complete but for its name, which :meth:`AtomicFile.commit` gives it.
 

@@ -144,8 +144,12 @@ class Worker:
                     "choose another folder with -o"
                 )
             edit = self._prepare(source, str(item.source), lenient)
+        system, other = self._system, self._fallback
+        if edit is not None:
+            system = system.with_text_edit(edit.texts)
+            other = None if other is None else other.with_text_edit(edit.texts)
         made = anonymize_unnamed(
-            self._system if edit is None else self._system.with_text_edit(edit.texts),
+            system,
             task.pseudonym,
             source,
             target,
@@ -153,7 +157,7 @@ class Worker:
             overwrite=overwrite,
             lenient=lenient,
             progress=progress,
-            fallback=self._fallback,
+            fallback=other,
             **({} if edit is None else {"edit": edit}),
         )
         return made, edit

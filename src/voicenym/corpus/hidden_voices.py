@@ -2,28 +2,30 @@
 
 The pieces of a voice are collected with some context, joined to groups of half a minute or more,
 and anonymized together under the voice's pseudonym, so that a system that measures its input has
-enough of it. Anonymized pieces wait in a temporary file without a name.
+enough of it. Anonymized groups wait in a file: without a name, or in one from which the next run
+takes those that are finished if this one is interrupted.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from voicenym.anonymizer import Refusal
 from voicenym.audio.atomic import write_failed
 from voicenym.corpus.border_fades import Piece
 from voicenym.corpus.fallback import refused
 from voicenym.errors import AudioError
+from voicenym.kept_work import KeptPart, KeptWork, digest_of
 
 if TYPE_CHECKING:
-    from voicenym.anonymizer import Anonymizer, Refusal
+    from voicenym.anonymizer import Anonymizer
     from voicenym.corpus.near_original import NearOriginalCheck
     from voicenym.pseudonym import Pseudonym
 
@@ -49,6 +51,15 @@ def divided(pieces: Sequence[Piece], rate: int) -> list[Piece]:
     return found
 
 
+@dataclass(frozen=True)
+class _Made:
+    """A group ``[channel, time]`` anonymized, with the system's warnings and its refusal."""
+
+    sound: Block
+    warnings: tuple[str, ...]
+    refusal: Refusal | None
+
+
 class HiddenVoices:
     """Collects, anonymizes and gives the hidden pieces of a recording.
 
@@ -62,7 +73,8 @@ class HiddenVoices:
         fade: samples after a piece's end that may be asked for.
         name: of the recording, for messages.
         fallback: the anonymizer of groups that the system refuses; None: that is an error.
-        folder: for the temporary file.
+        kept: file of the groups; it is not closed here.
+        tag: of a digest of a group's sound, so that the file does not tell of which sound it is.
     """
 
     def __init__(
@@ -75,8 +87,9 @@ class HiddenVoices:
         frames: int,
         fade: int,
         name: str,
-        fallback: Anonymizer | None = None,
-        folder: Path | None = None,
+        fallback: Anonymizer | None,
+        kept: KeptWork,
+        tag: Callable[[str], str],
     ) -> None:
         self._system, self._fallback, self._pseudonyms = system, fallback, pseudonyms
         self._pieces, self._rate, self._channels, self._name = pieces, rate, channels, name
@@ -88,8 +101,8 @@ class HiddenVoices:
         self._groups: dict[str, list[tuple[int, Block]]] = {}
         self._held = 0
         self._place = 0
-        self._file = tempfile.TemporaryFile(dir=folder, prefix="voicenym-")  # noqa: SIM115
-        self._where: dict[int, int] = {}
+        self._kept, self._tag = kept, tag
+        self._where: dict[int, tuple[int, int]] = {}
         self._checks: dict[tuple[str, str], NearOriginalCheck] = {}
         self.refusals: dict[str, Refusal] = {}
         self.warnings: dict[str, None] = {}
@@ -131,42 +144,51 @@ class HiddenVoices:
 
     def read(self, index: int, start: int, end: int) -> Block:
         """Anonymized samples ``[channel, time]`` of a piece, counted from its start."""
-        self._file.seek(4 * self._channels * (self._where[index] + start))
-        data = self._file.read(4 * self._channels * (end - start))
-        return np.frombuffer(data, np.float32).reshape(-1, self._channels).T
-
-    def close(self) -> None:
-        """Removes the temporary file."""
-        self._file.close()
+        place, length = self._where[index]
+        size = 4 * self._channels
+        data = self._kept.read(place + size * start, size * (max(start, min(end, length)) - start))
+        found = np.frombuffer(data, np.float32).reshape(-1, self._channels).T
+        return np.pad(found, ((0, 0), (0, end - start - found.shape[1])))  # the recording's end
 
     def _anonymize(self, voice: str) -> None:
         group = self._groups.pop(voice)
         ramp = round(RAMP_SECONDS * self._rate)
         faded = [self._ramped(index, sound, ramp) for index, sound in group]
-        original = torch.from_numpy(np.concatenate(faded, axis=1))
-        made = self._made(voice, original).numpy()
+        original = np.ascontiguousarray(np.concatenate(faded, axis=1), dtype=np.float32)
+        made, part = self._known(voice, original)
         self._held -= sum(sound.size for _, sound in group)
+        self.warnings.update(dict.fromkeys(made.warnings))
+        if made.refusal is not None:
+            self.refusals.setdefault(voice, made.refusal)
+        self._compare(voice, made, original)
         place = 0
         for index, sound in group:
             piece, (first, _) = self._pieces[index], self._windows[index]
             start = place + piece.start - first
-            stop = place + sound.shape[1]
-            own = made[:, start : min(stop, start + piece.end - piece.start + self._fade)]
-            missing = piece.end - piece.start + self._fade - own.shape[1]
-            own = np.pad(own, ((0, 0), (0, missing)))  # the end of the recording
-            self._store(index, own)
-            place = stop
+            place += sound.shape[1]
+            length = min(place - start, piece.end - piece.start + self._fade)
+            self._where[index] = part.place + 4 * self._channels * start, length
 
-    def _store(self, index: int, sound: Block) -> None:
-        """Appends a piece's ``[channel, time]`` to the temporary file.
+    def _known(self, voice: str, original: Block) -> tuple[_Made, KeptPart]:
+        """A group that an interrupted run anonymized, or that is anonymized now; and where it is.
 
         Raises:
             AudioError: the disk is full.
         """
+        key = self._tag(digest_of(voice, original.tobytes(), repr(original.shape)))
+        part = self._kept.take(key)
+        if part is not None:
+            data = self._kept.read(part.place, part.size)
+            sound = np.frombuffer(data, np.float32).reshape(-1, self._channels).T
+            refusal = part.facts["refusal"]
+            return _Made(
+                sound, tuple(part.facts["warnings"]), None if refusal is None else Refusal(*refusal)
+            ), part
+        made = self._made(voice, torch.from_numpy(original))
+        facts = {"warnings": list(made.warnings), "refusal": made.refusal}
+        data = np.ascontiguousarray(made.sound.T, dtype=np.float32).tobytes()
         try:
-            self._where[index] = self._file.seek(0, 2) // (4 * self._channels)
-            self._file.write(np.ascontiguousarray(sound.T, dtype=np.float32).tobytes())
-            self._file.flush()
+            return made, self._kept.add(key, facts, data)
         except OSError as error:
             raise write_failed(f"{self._name}: temporary file", error) from None
 
@@ -181,16 +203,14 @@ class HiddenVoices:
             out[:, sound.shape[1] - ramp :] *= up[::-1]
         return out
 
-    def _made(self, voice: str, original: torch.Tensor) -> torch.Tensor:
-        """Anonymized ``[channel, time]`` of the same length."""
-        from voicenym.corpus.near_original import NearOriginalCheck
-
+    def _made(self, voice: str, original: torch.Tensor) -> _Made:
+        """A group anonymized."""
         with torch.inference_mode():
             used, profile = self._system, self._profile(self._system, original)
-            if (refusal := used.refusal(profile)) is not None:
+            refusal = used.refusal(profile)
+            if refusal is not None:
                 if self._fallback is None:
                     raise refused(self._name, refusal)
-                self.refusals.setdefault(voice, refusal)
                 used = self._fallback
                 profile = self._profile(used, original)
                 if (again := used.refusal(profile)) is not None:
@@ -202,13 +222,19 @@ class HiddenVoices:
                 f"{self._name}: {used.card.name} is set to change how fast people speak, which "
                 "cannot be done to one of several; leave out --set rate=true"
             )
-        self.warnings.update(dict.fromkeys(stream.warnings))
+        return _Made(made.numpy(), tuple(stream.warnings), refusal)
+
+    def _compare(self, voice: str, made: _Made, original: Block) -> None:
+        """Adds a group to the comparison of its voice with the original."""
+        from voicenym.corpus.near_original import NearOriginalCheck
+
+        used = self._system if made.refusal is None else self._fallback
+        assert used is not None
         key = (voice, used.card.name)
         if key not in self._checks:
             self._checks[key] = NearOriginalCheck(used, self._name, self._rate, self._channels)
         self._checks[key].push_input(original)
-        self._checks[key].push_output(made)
-        return made
+        self._checks[key].push_output(made.sound)
 
     def _profile(self, system: Anonymizer, original: torch.Tensor) -> object:
         if not system.reads_ahead:

@@ -2,13 +2,15 @@
 
 The recording is read three times, in blocks: for its length and what may be speech; for the pieces
 to hide, which are anonymized by person; and to write the output, in which kept samples are those of
-the original. Memory does not grow with its length.
+the original. Memory does not grow with its length. With an edit, the second and the third time read
+the edited sound, for those who are kept and for those who are hidden.
 """
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from voicenym.audio import open_reader, open_writer
+from voicenym.audio import Reader, open_reader, open_writer
 from voicenym.corpus.background_noise import BackgroundNoise
 from voicenym.corpus.border_fades import FADE_SECONDS, Borders, Piece
 from voicenym.corpus.hidden_voices import HiddenVoices, divided
@@ -27,15 +29,17 @@ from voicenym.corpus.single_file import Progress, Result, block_size, sha256_of
 from voicenym.diarization.recording_signal import channels_of
 from voicenym.diarization.speaker_turns import Diarization
 from voicenym.diarization.speech_regions import ANY_SPEECH, speech_regions
-from voicenym.diarization.treatments import Choice, Part, Treatment, plan
+from voicenym.diarization.treatments import Choice, Part, Reason, Treatment, plan
 from voicenym.diarization.turns_fit import check_fit
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
+from voicenym.kept_work import KeptWork
 from voicenym.nets.activity.silero import RATE, SpeechProbabilities
 from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer, Refusal
+    from voicenym.corpus.sound_edits import SoundEdit
 
 IN_SYNC = "others speak in it, so that the timing of who is hidden is kept, which attackers can use"
 
@@ -124,6 +128,9 @@ def anonymize_speakers(
     lenient: bool = False,
     progress: Progress | None = None,
     fallback: Anonymizer | None = None,
+    edit: SoundEdit | None = None,
+    kept: KeptWork | None = None,
+    tag: Callable[[str], str] = str,
 ) -> tuple[Result, dict[str, Refusal]]:
     """Writes a recording in which the chosen people have other voices.
 
@@ -137,6 +144,10 @@ def anonymize_speakers(
         lenient: accept silent, clipped and very short recordings, and an Ogg without an end.
         progress: called with the seconds done after each block.
         fallback: the anonymizer of speech that the system refuses; None: that is an error.
+        edit: of everybody's sound and of the texts that a system speaks; None for none.
+        kept: parts that an interrupted run anonymized with the same system, parameters, fall-back
+            and pseudonyms, and to which those of this one are added; None: they are not kept.
+        tag: of the digest of a part, by which it is found in ``kept``.
 
     Returns:
         The result, and the refusals of the system by person.
@@ -154,23 +165,28 @@ def anonymize_speakers(
     folder = Path(target).parent
     if not folder.is_dir():
         raise AudioError(f"{target}: its folder does not exist; create the folder first")
-    quiet = system.in_sync()
-    other = None if fallback is None else fallback.in_sync()
+    quiet = _edited(system.in_sync(), edit)
+    other = None if fallback is None else _edited(fallback.in_sync(), edit)
+    parts = KeptWork.unnamed(folder) if kept is None else kept
+
+    def opened() -> Reader:
+        reader = open_reader(source, lenient=lenient)
+        return reader if edit is None else edit(reader)
+
     voices = HiddenVoices(
-        quiet, pseudonyms, pieces, rate, channels, what.frames, fade, name, other,
-        folder,
-    )  # fmt: skip
+        quiet, pseudonyms, pieces, rate, channels, what.frames, fade, name, other, parts, tag
+    )
     background = BackgroundNoise(rate, channels)
     level = Level()
     size = block_size(rate, channels)
     try:
-        with open_reader(source, lenient=lenient) as reader:
+        with opened() as reader:
             level.movement = LevelModulation(rate)
             done = 0
             for block in reader.blocks(size):
                 level.push(block)
                 voices.push(block)
-                for start, end in _background(what, done, done + block.shape[1]):
+                for start, end in _background(what, done, done + block.shape[1], edit):
                     background.learn(block[:, start - done : end - done])
                 done += block.shape[1]
                 if progress is not None:
@@ -185,7 +201,7 @@ def anonymize_speakers(
                 return background.noise(place + start, place + end)
             return background.filled(voices.read(index, start, end), place + start)
 
-        with open_reader(source, lenient=lenient) as reader:
+        with opened() as reader:
             picture = source if reader.has_picture else None
             writer = open_writer(
                 target, reader.format, rate, channels, picture=picture, overwrite=overwrite
@@ -202,18 +218,35 @@ def anonymize_speakers(
                     )
                 warnings += changes(name, reader, writer, what.frames)
     finally:
-        voices.close()
-    if any(piece.voice is not None for piece in pieces) and quiet is not system:
+        if kept is None:
+            parts.close()
+    if any(piece.voice is not None for piece in pieces) and system.in_sync() is not system:
         warnings.append(f"{name}: {IN_SYNC}")
     warnings += [f"{name}: {text}" for text in voices.warnings]
     result = Result(what.frames / rate, rate, channels, sha256_of(target), tuple(warnings))
     return result, voices.refusals
 
 
-def _background(what: SpeakerPlan, start: int, end: int) -> list[tuple[int, int]]:
-    """Parts of the background within ``[start, end)``."""
-    return [
-        (max(start, part.start), min(end, part.end))
-        for part in what.parts
-        if part.reason.value == "background" and part.start < end and start < part.end
+def _edited(system: Anonymizer, edit: SoundEdit | None) -> Anonymizer:
+    return system if edit is None else system.with_text_edit(edit.texts)
+
+
+def _background(
+    what: SpeakerPlan, start: int, end: int, edit: SoundEdit | None
+) -> Iterator[tuple[int, int]]:
+    """Parts of the background within ``[start, end)`` that no edit replaces."""
+    holes = [
+        (math.floor(a * what.rate), math.ceil(b * what.rate))
+        for a, b in (() if edit is None else edit.intervals)
+        if a * what.rate < end and start < b * what.rate
     ]
+    for part in what.parts:
+        if part.reason is not Reason.BACKGROUND or part.start >= end or start >= part.end:
+            continue
+        place = max(start, part.start)
+        for first, last in holes:
+            if place < min(first, part.end, end):
+                yield place, min(first, part.end, end)
+            place = max(place, last)
+        if place < min(part.end, end):
+            yield place, min(part.end, end)

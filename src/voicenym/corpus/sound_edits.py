@@ -36,6 +36,11 @@ class SoundEdit(Protocol):
         """For the user, each a sentence."""
         ...
 
+    @property
+    def intervals(self) -> Sequence[tuple[float, float]]:
+        """Parts whose sound is replaced: start and end in seconds."""
+        ...
+
     def __call__(self, reader: Reader) -> Reader:
         """A reader of the edited sound, which closes the given one, of which no block was read."""
         ...

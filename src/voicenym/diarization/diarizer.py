@@ -22,6 +22,7 @@ from voicenym.diarization.speaker_turns import Diarization, Turn
 from voicenym.diarization.speech_regions import SPEECH, RegionRule, speech_regions
 from voicenym.diarization.window_vectors import HOP, WINDOW, window_vectors, windows_of
 from voicenym.errors import DiarizationError
+from voicenym.kept_work import KeptWork
 from voicenym.nets.activity.overlap_detector import OverlapProbabilities
 from voicenym.nets.activity.silero import SpeechProbabilities
 from voicenym.nets.speakers.speaker_encoder import Encoder
@@ -65,24 +66,52 @@ class Analysis:
     overlap: npt.NDArray[np.float32]
 
 
-def analyse(source: Source, encoder: Encoder, rule: RegionRule = SPEECH) -> Analysis:
+def analyse(
+    source: Source,
+    encoder: Encoder,
+    rule: RegionRule = SPEECH,
+    *,
+    stage: Callable[[str], None] = lambda text: None,
+    kept: KeptWork | None = None,
+) -> Analysis:
     """Find speech and embed its windows, in two passes and bounded memory.
 
     Args:
         source: the signal.
         encoder: of speakers, in evaluation mode.
         rule: when speech begins and ends.
+        stage: called with the name of each pass.
+        kept: what an interrupted run found, and to which is added what this one does.
     """
+    stage(STAGES[0])
+    samples, probabilities, overlap = _activity(source, kept)
+    seconds = samples / encoder.RATE
+    regions = speech_regions(probabilities, seconds, rule)
+    windows = windows_of(regions, WINDOW, HOP)
+    stage(STAGES[1])
+    vectors = window_vectors(source(), windows, encoder, kept)
+    return Analysis(seconds, probabilities, regions, windows, vectors, overlap)
+
+
+def _activity(
+    source: Source, kept: KeptWork | None
+) -> tuple[int, npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+    """Samples of a signal, and its probabilities of speech and of overlap: the first pass."""
+    if kept is not None and (part := kept.take(STAGES[0])) is not None:
+        both = np.frombuffer(kept.read(part.place, part.size), np.float32)
+        count = int(part.facts["chunks"])
+        return int(part.facts["samples"]), both[:count].copy(), both[count:].copy()
     detector, crowd, samples = SpeechProbabilities(), OverlapProbabilities(), 0
     for block in source():
         detector.push(block)
         crowd.push(block)
         samples += len(block)
-    probabilities, seconds = detector.result().numpy(), samples / encoder.RATE
-    regions = speech_regions(probabilities, seconds, rule)
-    windows = windows_of(regions, WINDOW, HOP)
-    vectors = window_vectors(source(), windows, encoder)
-    return Analysis(seconds, probabilities, regions, windows, vectors, crowd.result().numpy())
+    probabilities, overlap = detector.result().numpy(), crowd.result().numpy()
+    if kept is not None:
+        facts = {"samples": samples, "chunks": len(probabilities)}
+        data = np.concatenate([probabilities, overlap]).astype(np.float32).tobytes()
+        kept.add(STAGES[0], facts, data)
+    return samples, probabilities, overlap
 
 
 def diarize(
@@ -91,6 +120,9 @@ def diarize(
     speakers: int | None = None,
     clustering: str = "vbx",
     overlaps: bool = True,
+    *,
+    stage: Callable[[str], None] = lambda text: None,
+    kept: KeptWork | None = None,
 ) -> tuple[Diarization, float]:
     """Turns of the speakers of a recording, and its length in seconds.
 
@@ -100,11 +132,12 @@ def diarize(
         speakers: their number; None finds it.
         clustering: one of :data:`voicenym.diarization.clusterings.CLUSTERINGS`.
         overlaps: whether a second speaker is marked where several people speak.
+        stage, kept: as of :func:`analyse`.
 
     Raises:
         DiarizationError: no speech, or fewer speakers than asked for.
     """
-    found = analyse(source, encoder)
+    found = analyse(source, encoder, stage=stage, kept=kept)
     if not len(found.windows):
         raise DiarizationError("no speech was found; check that the right track was recorded")
     turns = turns_of(found, CLUSTERINGS[clustering](found.vectors, speakers), overlaps)
@@ -126,6 +159,7 @@ def diarize_file(
     lenient: bool = False,
     stage: Callable[[str], None] = lambda text: None,
     progress: Callable[[float], None] = lambda seconds: None,
+    kept: KeptWork | None = None,
 ) -> tuple[Diarization, float]:
     """Turns of the speakers of a recording in a file, and its length in seconds.
 
@@ -140,6 +174,8 @@ def diarize_file(
         lenient: accept an Ogg without an end mark.
         stage: called with the name of each stage.
         progress: called with the seconds that a stage has read.
+        kept: what an interrupted run found in this recording with this encoder, and to which is
+            added what this one does.
 
     Raises:
         DiarizationError: as :func:`diarize`, or a clustering that does not exist or does not fit.
@@ -156,10 +192,8 @@ def diarize_file(
             "spectral, or leave out --encoder"
         )
     network = encoder_of(encoder or BUNDLED).eval()
-    stages = iter(STAGES)
 
     def source() -> Iterator[torch.Tensor]:
-        stage(next(stages))
         done = 0
         for block in mono(path, lenient=lenient):
             done += len(block)
@@ -167,7 +201,7 @@ def diarize_file(
             yield block
 
     try:
-        return diarize(source, network, speakers, clustering, overlaps)
+        return diarize(source, network, speakers, clustering, overlaps, stage=stage, kept=kept)
     except DiarizationError as error:
         raise DiarizationError(f"{os.fspath(path)}: {error}") from None
 

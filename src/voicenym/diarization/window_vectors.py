@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import torch
 
+from voicenym.kept_work import KeptWork, digest_of
 from voicenym.nets.speakers.speaker_encoder import Encoder
 
 WINDOW = 1.5
@@ -48,7 +49,10 @@ def windows_of(
 
 
 def window_vectors(
-    blocks: Iterable[torch.Tensor], windows: npt.NDArray[np.floating], encoder: Encoder
+    blocks: Iterable[torch.Tensor],
+    windows: npt.NDArray[np.floating],
+    encoder: Encoder,
+    kept: KeptWork | None = None,
 ) -> npt.NDArray[np.float32]:
     """Speaker vectors ``[window, size]`` of unit length; memory does not grow with the recording.
 
@@ -56,6 +60,7 @@ def window_vectors(
         blocks: ``[time]`` of one signal at the encoder's rate, in order.
         windows: ``[window, (start, end)]`` in seconds, in order of their starts.
         encoder: in evaluation mode.
+        kept: vectors that an interrupted run computed, and to which those of this one are added.
     """
     limits = np.rint(windows * encoder.RATE).astype(np.int64)
     found: list[npt.NDArray[np.float32]] = []
@@ -65,8 +70,7 @@ def window_vectors(
     coming = 0
 
     def embed() -> None:
-        vectors = encoder.embed(waiting)
-        found.append(torch.nn.functional.normalize(vectors, dim=1).numpy())
+        found.append(_vectors(waiting, encoder, kept))
         waiting.clear()
 
     for block in blocks:
@@ -85,3 +89,17 @@ def window_vectors(
     if waiting:
         embed()
     return np.concatenate([np.zeros((0, encoder.size), np.float32), *found])
+
+
+def _vectors(
+    waiting: Sequence[torch.Tensor], encoder: Encoder, kept: KeptWork | None
+) -> npt.NDArray[np.float32]:
+    """Vectors of windows that are embedded together, or were by an interrupted run."""
+    key = "" if kept is None else digest_of(*(window.numpy().tobytes() for window in waiting))
+    if kept is not None and (part := kept.take(key)) is not None:
+        data = kept.read(part.place, part.size)
+        return np.frombuffer(data, np.float32).reshape(len(waiting), encoder.size)
+    vectors = torch.nn.functional.normalize(encoder.embed(waiting), dim=1).numpy()
+    if kept is not None:
+        kept.add(key, {}, np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
+    return vectors

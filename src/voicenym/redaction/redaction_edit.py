@@ -10,6 +10,8 @@ from voicenym.redaction.redactor import Redactor, Source
 from voicenym.redaction.removal import Removal
 from voicenym.redaction.sound_removal import removed
 from voicenym.redaction.text_redaction import TextRedaction
+from voicenym.redaction.word_placing import Interval
+from voicenym.transcription.heard_stretches import HeardStretches
 from voicenym.transcription.transcript_files import format_text
 
 
@@ -40,6 +42,11 @@ class RedactionEdit:
         """For the user, each a sentence."""
         return self._removal.warnings
 
+    @property
+    def intervals(self) -> Sequence[Interval]:
+        """Parts whose sound is replaced: start and end in seconds."""
+        return self._removal.intervals
+
     def __call__(self, reader: Reader) -> Reader:
         removal = self._removal
         return removed(reader, removal.intervals, removal.frames, removal.plain, removal.words)
@@ -49,13 +56,23 @@ class RedactionEdit:
         return self._text(texts)
 
 
-def edit_of(redactor: Redactor, source: Source, name: str, lenient: bool) -> RedactionEdit:
+def edit_of(
+    redactor: Redactor,
+    source: Source,
+    name: str,
+    lenient: bool,
+    kept: HeardStretches | None = None,
+) -> RedactionEdit:
     """The edit of a recording, whose result was heard and holds none of the words.
+
+    Args:
+        redactor: of words.
+        source, name, lenient, kept: as of :meth:`voicenym.redaction.redactor.Redactor.hear`.
 
     Raises:
         AudioError, RedactionError: as of :class:`voicenym.redaction.redactor.Redactor`.
     """
-    heard = redactor.hear(source, name, lenient=lenient)
+    heard = redactor.hear(source, name, lenient=lenient, kept=kept)
     decisions = redactor.decide(heard)
-    removal = redactor.secure(source, name, heard, decisions, lenient=lenient)
+    removal = redactor.secure(source, name, heard, decisions, lenient=lenient, kept=kept)
     return RedactionEdit(removal, redactor.text_redaction(decisions, removal))

@@ -29,6 +29,7 @@ from voicenym.redaction.surrounding_levels import SurroundingLevels
 from voicenym.redaction.text_redaction import TextRedaction
 from voicenym.redaction.word_finder import Found, WordFinder, text_of, words_of
 from voicenym.redaction.word_placing import Interval, Placed, place, refuse_missed, union, widened
+from voicenym.transcription.heard_stretches import HeardStretches
 from voicenym.transcription.timed_words import Transcript
 from voicenym.transcription.word_listening import Blocks, listen
 from voicenym.transcription.word_recogniser import WordRecogniser
@@ -72,14 +73,27 @@ class Redactor:
         voice: ReplacementVoice | None = None,
         plain: str = BEEP,
     ) -> None:
-        self._recogniser, self._finder, self._voice = recogniser, finder, voice
+        self.recogniser, self._finder, self._voice = recogniser, finder, voice
         self._progress = progress
         self.plain = plain if way == WORD else way
         self.way, self._on_miss, self._least = way, on_miss, least
         self._language, self._unheard, self._stage = language, unheard, stage
 
-    def hear(self, source: Source, name: str, *, lenient: bool = False) -> Listened:
+    def hear(
+        self,
+        source: Source,
+        name: str,
+        *,
+        lenient: bool = False,
+        kept: HeardStretches | None = None,
+    ) -> Listened:
         """Words of a recording.
+
+        Args:
+            source: the recording.
+            name: of it, for messages.
+            lenient: accept a recording without speech.
+            kept: what an interrupted run heard, and to which is added what this one hears.
 
         Raises:
             AudioError: it cannot be read, or there is no speech in it and ``lenient`` is false.
@@ -88,7 +102,7 @@ class Redactor:
         self._stage("hearing the recording")
         with open_reader(source, lenient=lenient) as reader:
             counted = _Counted(reader)
-            heard = self._heard(counted)
+            heard = self._heard(counted, kept=kept)
         if not heard.words and heard.unheard and not self._unheard:
             raise RedactionError(
                 f"{name}: there is speech in it, and no word was recognised, so that none can be "
@@ -103,7 +117,7 @@ class Redactor:
         for hints in self._finder.hints():
             self._stage("hearing it with words that may occur")
             with open_reader(source, lenient=lenient) as reader:
-                hinted.append(self._heard(reader, hints))
+                hinted.append(self._heard(reader, hints, kept))
         return Listened(heard, counted.count, reader.rate, tuple(hinted))
 
     def decide(self, heard: Listened) -> list[Decision]:
@@ -152,8 +166,14 @@ class Redactor:
         decisions: Sequence[Decision],
         *,
         lenient: bool = False,
+        kept: HeardStretches | None = None,
     ) -> Removal:
         """Intervals whose removal leaves nothing of the words to be heard.
+
+        Args:
+            source, name, lenient, kept: as of :meth:`hear`.
+            heard: what was heard in the recording.
+            decisions: what is removed of it.
 
         Raises:
             RedactionError: words that cannot be placed, or are still heard after :data:`ROUNDS`.
@@ -173,9 +193,9 @@ class Redactor:
             for one in taken
             if one.line.start is not None and one.line.end is not None
         ]
-        kept = [_times(one.line) for one in decisions if not one.line.redact]
+        shown = [_times(one.line) for one in decisions if not one.line.redact]
         secrets = secrets_of([(o.line.category, o.line.words) for o in taken], self._finder.own)
-        search = Leftovers(secrets, kept)
+        search = Leftovers(secrets, shown)
         seconds = transcript.seconds
         intervals = [widened(one.start, one.end, seconds) for one in times]
         if self._unheard:
@@ -188,7 +208,7 @@ class Redactor:
             rounds += 1
             self._stage(f"hearing the result ({rounds})")
             intervals = intervals if words is None else list(words.holes)
-            again = self._without(source, heard.frames, intervals, lenient, words)
+            again = self._without(source, heard.frames, intervals, lenient, words, kept)
             left = [place(one, again) for one in search.find(again, union(intervals))]
             if not left:
                 break
@@ -214,7 +234,7 @@ class Redactor:
         final = union(intervals if words is None else words.holes)
         return Removal(
             tuple(final),
-            masked(transcript, times, secrets, kept),
+            masked(transcript, times, secrets, shown),
             dict(Counter(one.line.category for one in taken)),
             sum(end - start for start, end in final),
             rounds,
@@ -270,15 +290,19 @@ class Redactor:
         intervals: Sequence[Interval],
         lenient: bool,
         words: SpokenWords | None,
+        kept: HeardStretches | None,
     ) -> Transcript:
         """Words of the recording without the intervals."""
         with open_reader(source, lenient=lenient) as reader:
-            return self._heard(removed(reader, intervals, frames, self.plain, words))
+            edited = removed(reader, intervals, frames, self.plain, words)
+            return self._heard(edited, kept=kept)
 
-    def _heard(self, blocks: Blocks, hints: Sequence[str] = ()) -> Transcript:
+    def _heard(
+        self, blocks: Blocks, hints: Sequence[str] = (), kept: HeardStretches | None = None
+    ) -> Transcript:
         return listen(
-            blocks, self._recogniser, language=self._language, hints=hints, eager=True,
-            progress=self._progress,
+            blocks, self.recogniser, language=self._language, hints=hints, eager=True,
+            progress=self._progress, kept=kept,
         )  # fmt: skip
 
     def _decided(self, found: Found, transcript: Transcript, redact: bool) -> Decision:

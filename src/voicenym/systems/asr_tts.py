@@ -21,8 +21,11 @@ from voicenym.resynthesis.pipeline.language_check import same_language
 from voicenym.resynthesis.retelling import drawn_speaker, whisper_listener
 from voicenym.resynthesis.retelling.phrases_heard import Listener
 from voicenym.resynthesis.retelling.retelling_core import (
+    FIXED,
     FREE,
     KEEP,
+    KEPT,
+    LEVELS,
     TIMINGS,
     FreeRetellingCore,
     RetellingCore,
@@ -47,10 +50,11 @@ class AsrTts(Anonymizer):
     3. The pseudonym draws a voice: a mixture of three styles of Kokoro, or a speaker of a voice of
        Piper; changes of F0 and of the vocal tract, wide where the synthesiser has few voices; and a
        speaking rate.
-    4. The synthesiser speaks the text, at the mean level of the recording's speech.
+    4. The synthesiser speaks the text, at the mean level of the recording's speech or at a fixed
+       one.
 
     Nothing of the speaker is left but the words, and with ``timing=keep`` and ``loose`` when they
-    were said.
+    were said, and how loud on average.
 
     Args:
         recogniser: a Whisper: a name that ``voicenym models pull`` fetched, a name on the hub, or a
@@ -64,6 +68,9 @@ class AsrTts(Anonymizer):
             silenced.
         language: of the speech, such as ``en``; empty for that of the synthesiser, and then speech
             that is likely of another language than English is silenced.
+        level: ``kept``: the speech is as loud as the speaker's on average; ``fixed``: it has the
+            same level in each sentence and recording, which tells nothing of the microphone, its
+            gain and its distance. Unless given, ``fixed`` with ``timing=free``, else ``kept``.
     """
 
     recogniser: str = ""
@@ -71,6 +78,7 @@ class AsrTts(Anonymizer):
     timing: str = "loose"
     confidence: float = 0.4
     language: str = ""
+    level: str = ""
 
     streams: ClassVar[bool] = False
     _text_edits: ClassVar[tuple[TextEdit, ...]] = ()
@@ -127,6 +135,8 @@ class AsrTts(Anonymizer):
             raise UnknownSystemError(
                 f"asr-tts: timing is {', '.join(TIMINGS)}, not {self.timing!r}"
             )
+        if self.level not in ("", *LEVELS):
+            raise UnknownSystemError(f"asr-tts: level is {' or '.join(LEVELS)}, not {self.level!r}")
         if not 0.0 <= self.confidence < 1.0:
             raise UnknownSystemError(
                 f"asr-tts: confidence is 0 to less than 1, not {self.confidence}"
@@ -183,7 +193,14 @@ class AsrTts(Anonymizer):
         return True
 
     def in_sync(self) -> AsrTts:
-        return self if self.timing == KEEP else replace(self, timing=KEEP)
+        if self.timing == KEEP:
+            return self
+        found = replace(self, timing=KEEP, level=self._level)
+        return found._with_text_edits(self._text_edits)
+
+    @property
+    def _level(self) -> str:
+        return self.level or (FIXED if self.timing == FREE else KEPT)
 
     def working_rate(self, rate: int) -> int:
         return RATE
@@ -192,9 +209,11 @@ class AsrTts(Anonymizer):
         return RetellingReader(self.opened_listener(), rows, lengths, *self._text_edits)
 
     def with_text_edit(self, edit: TextEdit) -> AsrTts:
-        found = replace(self)
-        object.__setattr__(found, "_text_edits", (edit,))  # no parameter: it is of one recording
-        return found
+        return replace(self)._with_text_edits((edit,))
+
+    def _with_text_edits(self, edits: tuple[TextEdit, ...]) -> AsrTts:
+        object.__setattr__(self, "_text_edits", edits)  # no parameter: they are of one recording
+        return self
 
     def speaker(self, pseudonym: Pseudonym) -> drawn_speaker.DrawnSpeaker:
         """The voice of a pseudonym, of the sex that is wished for if the synthesiser labels it."""
@@ -215,7 +234,7 @@ class AsrTts(Anonymizer):
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         synthesiser = self.opened_synthesiser()
         speeches = [
-            Speech(synthesiser, self.speaker(pseudonym), pseudonym, self.timing)
+            Speech(synthesiser, self.speaker(pseudonym), pseudonym, self.timing, self._level)
             for pseudonym in pseudonyms
         ]
         made = FreeRetellingCore if self.timing == FREE else RetellingCore

@@ -1,20 +1,21 @@
-"""What was heard in the first stretches of a recording, kept until its transcript is complete.
+"""What was heard in the stretches of a recording, kept until what is made of them is complete.
 
-A transcription that was interrupted goes on where it stopped. The file is private, lies beside the
-output and is removed with its last stretch; it is used for the same recording, recogniser and
-options alone.
+A run that was interrupted goes on where it stopped. What was heard in a stretch is taken for the
+same samples, hints and rule of the same recogniser alone, so that the check of a redaction, too, is
+taken only if the sound is the one that was checked.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from voicenym.private import open_private
+import numpy as np
+import numpy.typing as npt
+
+from voicenym.kept_work import KeptWork, digest_of
 from voicenym.transcription.timed_words import Word
 
 
@@ -23,90 +24,83 @@ class HeardStretch:
     """What was heard in a stretch.
 
     Args:
-        samples: of the stretch, at 16 kHz.
         language: code, as it is known after the stretch; None if it is not yet.
         words: with times in the recording.
         unheard: ``(start, end)`` in seconds of speech without a word.
     """
 
-    samples: int
     language: str | None
     words: tuple[Word, ...]
     unheard: tuple[tuple[float, float], ...]
 
 
 class HeardStretches:
-    """Stretches of a recording in a file, a line each.
+    """Stretches that were heard, in the order in which they were.
 
     Args:
-        path: of the file; what is in it is dropped if it is of another recording or of other
-            options.
-        stamp: what the recording, the recogniser and the options are.
+        work: the file in which they are.
     """
 
-    def __init__(self, path: Path, stamp: Mapping[str, Any]) -> None:
-        self._path = path
-        first, found = json.dumps({"heard": 1, **stamp}, sort_keys=True), _read(path)
-        self._kept = found[1:] if found and found[0] == first else []
-        self._file = open_private(path, "w")  # without a line that was torn
-        for line in (first, *self._kept):
-            self._put(line)
+    def __init__(self, work: KeptWork) -> None:
+        self._work = work
 
-    def get(self, number: int, samples: int) -> HeardStretch | None:
-        """A stretch that was heard before; None if it was not.
+    @classmethod
+    def open(cls, path: Path, stamp: Mapping[str, Any]) -> HeardStretches | None:
+        """The stretches in a file; None where another run uses it, or no file can be there.
 
         Args:
-            number: from 0.
-            samples: of the stretch; another number ends what can be used.
-        """
-        if number < len(self._kept):
-            found = _stretch(self._kept[number])
-            if found is not None and found.samples == samples:
-                return found
-            del self._kept[number:]
-        return None
+            path: of the file.
+            stamp: what the recording, the recogniser and the options are.
 
-    def add(self, stretch: HeardStretch) -> None:
+        Raises:
+            VoicenymError: the file belongs to another user, or is a symbolic link.
+        """
+        work = KeptWork.open(path, {"heard": 2, **stamp})
+        return None if work is None else cls(work)
+
+    def get(self, key: str) -> HeardStretch | None:
+        """The next stretch, if it was heard before.
+
+        Args:
+            key: of :func:`stretch_key`.
+        """
+        part = self._work.take(key)
+        return None if part is None else _stretch(part.facts)
+
+    def add(self, key: str, stretch: HeardStretch) -> None:
         """Keeps the next stretch."""
-        self._put(json.dumps(asdict(stretch), ensure_ascii=False))
+        self._work.add(key, asdict(stretch))
 
     def close(self) -> None:
         """Closes the file, which stays for another run."""
-        self._file.close()
+        self._work.close()
 
     def remove(self) -> None:
-        """Removes the file, because the transcript is complete."""
-        self._file.close()
-        with suppress(OSError):
-            self._path.unlink()
-
-    def _put(self, line: str) -> None:
-        self._file.write(f"{line}\n")
-        self._file.flush()
+        """Removes the file, because what is made of the stretches is complete."""
+        self._work.remove()
 
 
-def _read(path: Path) -> list[str]:
-    """Lines of the file, up to the first that holds no stretch; none where it cannot be read."""
-    try:
-        text = path.read_text("utf-8", "replace")
-    except OSError:
-        return []
-    first, *rest = text.splitlines() or [""]
-    kept = [first]
-    for line in rest:
-        if _stretch(line) is None:
-            break
-        kept.append(line)
-    return kept
+def stretch_key(
+    samples: npt.NDArray[np.float32],
+    start: float,
+    language: str | None,
+    hints: Sequence[str],
+    rule: object,
+) -> str:
+    """Key of what is heard in a stretch.
+
+    Args:
+        samples: ``[channel, time]`` at 16 kHz.
+        start: of the stretch in seconds.
+        language: that is known before it.
+        hints: words that may occur.
+        rule: by which speech is found.
+    """
+    sound = np.ascontiguousarray(samples, dtype=np.float32).tobytes()
+    return digest_of(sound, repr((samples.shape, start, language, list(hints), rule)))
 
 
-def _stretch(line: str) -> HeardStretch | None:
-    """The stretch of a line; None if it holds none."""
-    try:
-        found = json.loads(line)
-        words = [Word(**{**word, "segment": tuple(word["segment"])}) for word in found["words"]]
-        unheard = tuple((float(a), float(b)) for a, b in found["unheard"])
-        language = None if found["language"] is None else str(found["language"])
-        return HeardStretch(int(found["samples"]), language, tuple(words), unheard)
-    except (ValueError, TypeError, KeyError):
-        return None
+def _stretch(facts: Mapping[str, Any]) -> HeardStretch:
+    words = tuple(Word(**{**one, "segment": tuple(one["segment"])}) for one in facts["words"])
+    unheard = tuple((float(a), float(b)) for a, b in facts["unheard"])
+    return HeardStretch(facts["language"], words, unheard)

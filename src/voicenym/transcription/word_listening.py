@@ -20,7 +20,7 @@ from voicenym.dsp.resampling import RateChanger
 from voicenym.nets.activity.silero import SpeechProbabilities
 from voicenym.recognition.interface import RATE
 from voicenym.recognition.split_points import split_point
-from voicenym.transcription.heard_stretches import HeardStretch, HeardStretches
+from voicenym.transcription.heard_stretches import HeardStretch, HeardStretches, stretch_key
 from voicenym.transcription.timed_words import Transcript, Word
 from voicenym.transcription.word_recogniser import WordRecogniser
 
@@ -69,28 +69,43 @@ def listen(
         hints: words and phrases that may occur, for their spelling.
         eager: also hear sounds that are hardly speech, so that fewer words are missed.
         progress: called with the seconds done after each stretch.
-        kept: stretches that an earlier run heard, and that get those of this one.
+        kept: stretches that an earlier run heard, and to which those of this one are added.
     """
     found: list[Word] = []
     unheard: list[tuple[float, float]] = []
     done = 0
     rule = ANY_SPEECH if eager else SPEECH
-    for number, stretch in enumerate(_stretches(source, mix)):
-        samples = stretch.shape[1]
-        heard = None if kept is None else kept.get(number, samples)
-        if heard is None:
-            heard = _heard(stretch, done / RATE, recogniser, language, hints, rule)
-            if kept is not None:
-                kept.add(heard)
+    for stretch in _stretches(source, mix):
+        heard = _known(stretch, done / RATE, recogniser, language, hints, rule, kept)
         language = heard.language
         found += heard.words
         unheard += heard.unheard
-        done += samples
+        done += stretch.shape[1]
         if progress is not None:
             progress(done / RATE)
     found.sort(key=lambda word: word.channel)  # stable: in order of time within a channel
     return Transcript(tuple(found), done / RATE, language if found and language else "",
                       tuple(sorted(set(unheard))))  # fmt: skip
+
+
+def _known(
+    stretch: npt.NDArray[np.float32],
+    start: float,
+    recogniser: WordRecogniser,
+    language: str | None,
+    hints: Sequence[str],
+    rule: RegionRule,
+    kept: HeardStretches | None,
+) -> HeardStretch:
+    """What was heard in a stretch before, or is heard now and kept."""
+    if kept is None:
+        return _heard(stretch, start, recogniser, language, hints, rule)
+    key = stretch_key(stretch, start, language, hints, rule)
+    heard = kept.get(key)
+    if heard is None:
+        heard = _heard(stretch, start, recogniser, language, hints, rule)
+        kept.add(key, heard)
+    return heard
 
 
 def _heard(
@@ -116,7 +131,7 @@ def _heard(
             sure = speech if rule is SPEECH else _speech(stretch[channel], SPEECH)
             unheard += [(start + a, start + b) for a, b in _silent_about(sure, words)]
         found += [_later(word, start, channel) for word in words]
-    return HeardStretch(stretch.shape[1], language, tuple(found), tuple(unheard))
+    return HeardStretch(language, tuple(found), tuple(unheard))
 
 
 def _stretches(source: Blocks, mix: bool) -> Iterator[npt.NDArray[np.float32]]:

@@ -34,6 +34,11 @@ class WordRecogniser(Protocol):
         """Name in messages and files."""
         ...
 
+    @property
+    def version(self) -> str:
+        """What tells two recognisers of one name apart."""
+        ...
+
     def hear(
         self, samples: Recording, language: str | None = None, hints: Sequence[str] = ()
     ) -> Heard:

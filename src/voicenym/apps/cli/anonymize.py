@@ -184,7 +184,7 @@ def anonymize(
     words = RedactOptions(
         redact, own, recogniser, on_miss, entities, least, unheard, by, synthesiser
     )
-    words.check(inputs, rttm is not None)
+    words.check(inputs)
     edit = words.settings(language) if words.wanted else None
     short = {
         "weights": weights,
@@ -233,8 +233,8 @@ def anonymize(
     if rttm is not None:
         anonymize_speakers(
             anonymizer, secret, other, Path(inputs[0]), output, people,
-            stored=stored, overwrite=overwrite, lenient=lenient, dry_run=dry_run, say=say,
-            quiet=quiet,
+            edit=edit, stored=stored, overwrite=overwrite, lenient=lenient, dry_run=dry_run,
+            say=say, quiet=quiet,
         )  # fmt: skip
         return
     if inputs == ["-"]:

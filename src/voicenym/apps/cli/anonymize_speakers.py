@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from voicenym.apps.cli.batch_report import Messages, conclude, fallback_sentence
+from voicenym.apps.cli.interrupted_work import PART, heard_before, parts_before, until_done
 from voicenym.apps.cli.progress import Progress
+from voicenym.apps.cli.word_options import removed_in_words
 from voicenym.errors import DiarizationError
 
 if TYPE_CHECKING:
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from voicenym.diarization.speaker_turns import Diarization
     from voicenym.diarization.treatments import Choice
     from voicenym.pseudonym import Key
+    from voicenym.redaction.redaction_settings import RedactionSettings
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,7 @@ def anonymize_speakers(
     output: Path | None,
     options: SpeakerOptions,
     *,
+    edit: RedactionSettings | None,
     stored: bool,
     overwrite: bool,
     lenient: bool,
@@ -93,15 +99,21 @@ def anonymize_speakers(
     say: Messages,
     quiet: bool = False,
 ) -> None:
-    """Anonymizes the chosen people of a recording, or draws what would happen."""
+    """Anonymizes the chosen people of a recording, or draws what would happen.
+
+    Words that ``edit`` removes are removed whoever says them, because others say the names of who
+    is hidden.
+    """
     import torch
 
     from voicenym.anonymizer import load
+    from voicenym.audio.atomic import text_beside
     from voicenym.corpus import file_plan, several_speakers
     from voicenym.corpus.people_pseudonyms import UNSURE, pseudonyms_of
     from voicenym.diarization.treatments import Treatment, choice
     from voicenym.diarization.turn_files import read_turns
     from voicenym.diarization.turn_names import names_of, renamed
+    from voicenym.redaction.redaction_edit import edit_of
 
     assert options.rttm is not None
     torch.set_num_threads(1)  # the same bits on any machine
@@ -121,32 +133,58 @@ def anonymize_speakers(
         _draw(what, found, who, options.timeline, source, overwrite)
         say(f"wrote {options.timeline}")
     if dry_run:
+        if edit is not None:
+            say("words to remove are not looked for in a dry run: voicenym redact lists them")
         say("nothing else was written" if options.timeline else "nothing was written")
         return
     pseudonyms = pseudonyms_of([*sorted(who.hidden), UNSURE], key, source)
     other = None if fallback is None else load(fallback.system, **fallback.parameters)
-    item.target.parent.mkdir(parents=True, exist_ok=True)
+    text = _checked_places(source, item.target, edit is not None, overwrite)
     started = time.monotonic()
-    with Progress(quiet) as stage:
+    with ExitStack() as opened, Progress(quiet) as stage:
+        sound = None
+        if edit is not None:
+            stage("loading the recogniser")
+            redactor = edit.redactor(stage=stage, progress=stage.reached)
+            known = heard_before(source, source, redactor.recogniser, language=edit.language)
+            heard = opened.enter_context(until_done(known))
+            sound = edit_of(redactor, source, str(source), lenient, heard)
+            opened.enter_context(text_beside(text, sound.transcript, overwrite))
+        before = None
+        if stored:  # another run has another key otherwise, and with it other voices
+            before = parts_before(item.target, source, anonymizer, fallback, key)
+        kept = opened.enter_context(until_done(before))
         stage(f"anonymizing {sum(p.voice is not None for p in what.pieces())} parts")
         result, refusals = several_speakers.anonymize_speakers(
-            anonymizer,
-            pseudonyms,
-            source,
-            item.target,
-            what,
-            overwrite=overwrite,
-            lenient=lenient,
-            fallback=other,
-        )
+            anonymizer, pseudonyms, source, item.target, what,
+            overwrite=overwrite, lenient=lenient, fallback=other, progress=stage.reached,
+            edit=sound, kept=kept, tag=partial(key.tag, PART),
+        )  # fmt: skip
     for person, refusal in refusals.items():
         assert other is not None
         name = f"{source}, {person or 'uncertain speech'}"
         say.warn(fallback_sentence(name, refusal, anonymizer.card, other.card))
-    for warning in result.warnings:
+    for warning in (*(() if sound is None else sound.warnings), *result.warnings):
         say.warn(warning)
-    say(f"wrote {item.target} ({result.duration / (time.monotonic() - started):.0f} x real time)")
+    if sound is not None:
+        say(removed_in_words(sound.log))
+    beside = "" if sound is None else f" and {text}"
+    speed = result.duration / (time.monotonic() - started)
+    say(f"wrote {item.target}{beside} ({speed:.0f} x real time)")
     conclude(anonymizer.card, stored, say)
+
+
+def _checked_places(source: Path, target: Path, transcript: bool, overwrite: bool) -> Path:
+    """Path of the transcript; places are refused before the work for them."""
+    from voicenym.corpus.output_target import check_target
+    from voicenym.corpus.sound_edits import transcript_path
+
+    check_target(source, target, overwrite)
+    text = transcript_path(target)
+    if transcript:
+        check_target(source, text, overwrite)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    return text
 
 
 def report(

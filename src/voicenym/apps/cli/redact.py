@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +11,7 @@ import typer
 
 from voicenym.apps.cli.batch_report import Messages
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.interrupted_work import heard_before, until_done
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.run_choices import KEY_VARIABLE, key_of_run
 from voicenym.apps.cli.word_options import (
@@ -23,8 +24,9 @@ from voicenym.apps.cli.word_options import (
     SYNTHESISER,
     UNHEARD,
     WORDS,
+    removed_in_words,
 )
-from voicenym.errors import AudioError, RedactionError
+from voicenym.errors import AudioError, RedactionError, VoicenymError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -112,20 +114,24 @@ def redact(
     with Progress(quiet) as stage:
         stage("loading the recogniser")
         redactor = settings.redactor(stage=stage, progress=stage.reached)
-        heard = redactor.hear(recording, str(recording), lenient=lenient)
-        if apply is not None:
-            decisions = redactor.of_lines(lines, heard, str(apply))
-        else:
-            decisions = redactor.decide(heard)
-        if findings is not None:
-            _save(findings, recording, heard, decisions, overwrite)
-        if output is not None:
-            removal = redactor.secure(recording, str(recording), heard, decisions, lenient=lenient)
-            stage("writing")
-            with _text(transcript, removal, overwrite):
-                warnings = write_redacted(
-                    recording, output, removal, removal.plain, overwrite=overwrite, lenient=lenient
-                )
+        known = heard_before(recording, recording, redactor.recogniser, language=language)
+        with until_done(known) as kept:
+            heard = redactor.hear(recording, str(recording), lenient=lenient, kept=kept)
+            if apply is not None:
+                decisions = redactor.of_lines(lines, heard, str(apply))
+            else:
+                decisions = redactor.decide(heard)
+            with _saving(findings, recording, heard, decisions, overwrite):
+                if output is not None:
+                    removal = redactor.secure(
+                        recording, str(recording), heard, decisions, lenient=lenient, kept=kept
+                    )
+                    stage("writing")
+                    with _text(transcript, removal, overwrite):
+                        warnings = write_redacted(
+                            recording, output, removal, removal.plain, overwrite=overwrite,
+                            lenient=lenient,
+                        )  # fmt: skip
     if findings is not None:
         say(f"wrote {findings}")
     if output is None:
@@ -134,9 +140,7 @@ def redact(
         return
     for warning in (*removal.warnings, *warnings):
         say.warn(warning)
-    counted = ", ".join(f"{count} {name}" for name, count in sorted(removal.counts.items()))
-    again = f", {removal.more} of them by hearing the result" if removal.more else ""
-    say(f"removed: {counted or 'nothing'}{again}; {removal.seconds:.1f} s")
+    say(removed_in_words(removal.log()))
     say(f"wrote {output}" + (f" and {transcript}" if transcript is not None else ""))
     if removal.words is not None:
         count = len(removal.words.words)
@@ -184,27 +188,45 @@ def _check(
         format_of(transcript)
 
 
-@contextmanager
-def _text(path: Path | None, removal: Removal, overwrite: bool) -> Iterator[None]:
+def _text(path: Path | None, removal: Removal, overwrite: bool) -> AbstractContextManager[None]:
     """Writes the transcript beside a recording that is written meanwhile: both or neither."""
     if path is None:
-        yield
-        return
-    from voicenym.audio.atomic import PRIVATE, unnamed_text
+        return nullcontext()
+    from voicenym.audio.atomic import PRIVATE, text_beside
     from voicenym.transcription.transcript_files import format_of
 
-    file = unnamed_text(path, format_of(path)(removal.transcript), overwrite, PRIVATE)
+    return text_beside(path, format_of(path)(removal.transcript), overwrite, PRIVATE)
+
+
+@contextmanager
+def _saving(
+    path: Path | None,
+    recording: Path,
+    heard: Listened,
+    decisions: Sequence[Decision],
+    overwrite: bool,
+) -> Iterator[None]:
+    """Writes the file of findings after the removal, also after one that failed: it can be edited
+    then. A run that was interrupted leaves none, so that the same command can go on.
+    """
     try:
         yield
-        file.commit()
-    finally:
-        file.discard()
+    except VoicenymError:
+        _save(path, recording, heard, decisions, overwrite)
+        raise
+    _save(path, recording, heard, decisions, overwrite)
 
 
 def _save(
-    path: Path, recording: Path, heard: Listened, decisions: Sequence[Decision], overwrite: bool
+    path: Path | None,
+    recording: Path,
+    heard: Listened,
+    decisions: Sequence[Decision],
+    overwrite: bool,
 ) -> None:
     """Writes the file of findings, without times for words that have none."""
+    if path is None:
+        return
     from voicenym.corpus.single_file import sha256_of
     from voicenym.redaction.findings_file import FindingsFile, write_findings
 

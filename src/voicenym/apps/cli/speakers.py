@@ -8,6 +8,7 @@ import typer
 
 from voicenym.apps.cli.batch_report import Messages
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.interrupted_work import until_done, voices_before
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.speaker_options import NAME
 from voicenym.errors import DiarizationError
@@ -89,13 +90,16 @@ def speakers(
     else:
         import torch
 
-        from voicenym.diarization.diarizer import diarize_file
+        from voicenym.diarization.diarizer import BUNDLED, diarize_file
 
         torch.set_num_threads(1)  # the same turns on any machine
-        with Progress(quiet) as stage:
+        before = None
+        if output is not None and output.parent.is_dir():
+            before = voices_before(output, recording, encoder or BUNDLED)
+        with Progress(quiet) as stage, until_done(before) as kept:
             found, seconds = diarize_file(
                 recording, encoder, count, clustering, overlaps=overlaps, lenient=lenient,
-                stage=stage, progress=stage.reached,
+                stage=stage, progress=stage.reached, kept=kept,
             )  # fmt: skip
         spoken = sum(turn.end - turn.start for turn in found.turns)
         if count is None and spoken < ENOUGH_SECONDS:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from voicenym.apps.cli.batch_report import Messages
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.interrupted_work import heard_before, until_done
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.word_options import LANGUAGE, RECOGNISER
 from voicenym.errors import AudioError, VoicenymError
-
-if TYPE_CHECKING:
-    from voicenym.transcription.faster_whisper_words import FasterWhisperWords
-    from voicenym.transcription.heard_stretches import HeardStretches
 
 app = new_app()
 
@@ -63,38 +60,35 @@ def transcribe(
             f"{output}: exists already; add --overwrite to replace it, or choose another name "
             "with -o"
         )
+    if output is not None and not output.parent.is_dir():
+        raise AudioError(f"{output}: its folder does not exist; create the folder first")
     from voicenym.audio import open_reader
     from voicenym.diarization.turn_files import write_text
     from voicenym.transcription.faster_whisper_words import FasterWhisperWords
     from voicenym.transcription.word_listening import listen
 
-    with Progress(quiet) as stage, open_reader(recording, lenient=lenient) as reader:
+    with ExitStack() as opened, Progress(quiet) as stage:
+        reader = opened.enter_context(open_reader(recording, lenient=lenient))
         stage("loading the recogniser")
         whisper = FasterWhisperWords(
             recogniser or "", language=language, device=device, threads=threads
         )
         stage("transcribing")
-        kept = None if output is None else _kept(recording, output, whisper, language, channels)
-        try:
-            found = listen(
-                reader, whisper, mix=channels == "mix", progress=stage.reached, kept=kept
+        known = None
+        if output is not None:
+            known = heard_before(output, recording, whisper, language=language, channels=channels)
+        kept = opened.enter_context(until_done(known))
+        found = listen(reader, whisper, mix=channels == "mix", progress=stage.reached, kept=kept)
+        if not found.words and not found.unheard and not lenient:
+            raise AudioError(
+                f"{recording}: no speech was found in it; check that the right track was recorded, "
+                "or add --lenient to write an empty transcript"
             )
-        finally:
-            if kept is not None:
-                kept.close()
-    if not found.words and not found.unheard and not lenient:
-        if kept is not None:
-            kept.remove()
-        raise AudioError(
-            f"{recording}: no speech was found in it; check that the right track was recorded, or "
-            "add --lenient to write an empty transcript"
-        )
+        if output is not None:
+            write_text(output, written(found), overwrite)
     if output is None:
         typer.echo(written(found), nl=False)
     else:
-        write_text(output, written(found), overwrite)
-        if kept is not None:
-            kept.remove()
         say(f"wrote {output}")
     missing = sum(not word.placed for word in found.words)
     if missing:
@@ -102,21 +96,3 @@ def transcribe(
     if found.unheard:
         seconds = sum(end - start for start, end in found.unheard)
         say.warn(f"{recording}: no word was recognised in {seconds:.1f} s of speech")
-
-
-def _kept(
-    recording: Path, output: Path, whisper: FasterWhisperWords, language: str | None, channels: str
-) -> HeardStretches:
-    """What an interrupted run has heard, in a private file beside the output."""
-    from voicenym.corpus.single_file import sha256_of
-    from voicenym.transcription.heard_stretches import HeardStretches
-
-    if not output.parent.is_dir():
-        raise AudioError(f"{output}: its folder does not exist; create the folder first")
-    stamp = {
-        "recording": sha256_of(recording),
-        "recogniser": [whisper.name, whisper.version],
-        "language": language,
-        "channels": channels,
-    }
-    return HeardStretches(output.with_name(f".voicenym-{output.name}.heard"), stamp)

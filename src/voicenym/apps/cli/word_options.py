@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -128,12 +128,11 @@ class RedactOptions:
         """Whether words are to be removed."""
         return bool(self.redact) or self.own is not None
 
-    def check(self, inputs: Sequence[str], by_people: bool) -> None:
+    def check(self, inputs: Sequence[str]) -> None:
         """Refuses options that do not go together.
 
         Args:
             inputs: of the command.
-            by_people: whether people of a recording are treated one by one.
 
         Raises:
             RedactionError: with what to do instead.
@@ -151,10 +150,10 @@ class RedactOptions:
                 f"--by is silence or word with anonymize, not {self.by!r}; a beep would pass "
                 "through the system: voicenym redact FILE --by beep writes one"
             )
-        if by_people or "-" in inputs:
+        if "-" in inputs:
             raise RedactionError(
-                "--redact and --list are for files and folders, without --rttm and -; remove the "
-                "words first: voicenym redact FILE -o FILE"
+                "--redact and --list are for files and folders, and not for -; remove the words "
+                "first: voicenym redact FILE -o FILE"
             )
 
     def settings(self, language: str | None) -> RedactionSettings:
@@ -171,3 +170,15 @@ class RedactOptions:
             entities=self.entities, least=self.least, unheard=self.unheard, way=self.by,
             synthesiser=self.synthesiser, plain="silence",
         )  # fmt: skip
+
+
+def removed_in_words(log: Mapping[str, Any]) -> str:
+    """Sentence on what was removed, without a word of it.
+
+    Args:
+        log: of :meth:`voicenym.redaction.removal.Removal.log`.
+    """
+    counted = ", ".join(f"{count} {name}" for name, count in log["findings"].items())
+    more = log["found_again"]
+    again = f", {more} of them by hearing the result" if more else ""
+    return f"removed: {counted or 'nothing'}{again}; {log['seconds']:.1f} s"

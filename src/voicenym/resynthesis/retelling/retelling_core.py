@@ -18,6 +18,10 @@ KEEP, LOOSE, FREE = "keep", "loose", "free"
 TIMINGS = (KEEP, LOOSE, FREE)
 GAPS = {KEEP: 0.0, LOOSE: 1.0, FREE: 2.0}
 """Seconds of a pause that ends a sentence without a mark, by timing; with ``keep``, all do."""
+KEPT, FIXED = "kept", "fixed"
+LEVELS = (KEPT, FIXED)
+USUAL = 10 ** (-26 / 20)
+"""Root mean square of speech of fixed level: -26 dB of full scale, as in ITU-T P.56 and P.830."""
 MOVED = 0.15
 """Largest displacement of a sentence with loose timing, in seconds."""
 BETWEEN = 0.05
@@ -46,12 +50,14 @@ class Speech:
         speaker: the voice.
         pseudonym: that drew it; of displacements, pauses and noise.
         timing: ``keep``, ``loose`` or ``free``.
+        level: ``kept`` or ``fixed``.
     """
 
     synthesiser: Synthesiser
     speaker: DrawnSpeaker
     pseudonym: Pseudonym
     timing: str
+    level: str = KEPT
 
 
 class _Row:
@@ -164,9 +170,11 @@ class _Row:
         return found
 
     def _put(self, samples: np.ndarray, unit: Phrase) -> None:
-        """Appends speech at the level of its share of the recording's energy."""
+        """Appends speech, at a fixed level or at that of its share of the recording's energy."""
         own = float(np.square(samples, dtype=np.float64).sum())
         share = self._energy * len(unit.text) / max(1, self._letters)
+        if self._speech.level == FIXED:
+            share = USUAL**2 * len(samples)
         gain = np.float32(np.sqrt(share / own)) if own > 0.0 else np.float32(0.0)
         self._output = np.concatenate([self._output, gain * samples])
 
