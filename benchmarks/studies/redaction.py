@@ -50,6 +50,7 @@ class Remembers:
 
     def __init__(self, recogniser: FasterWhisperWords) -> None:
         self._recogniser, self.name = recogniser, recogniser.name
+        self.version = recogniser.version
         self.latest: list[str] = []
 
     def hear(self, samples, language=None, hints=()):

@@ -47,7 +47,7 @@ class B1b(SelectionPipeline):
         ),
         approximations=(
             *B1_UNLIKE,
-            "the bundled synthesizer is an inverse-STFT vocoder with a pulse source, 3.7 million "
+            "the bundled synthesizer is an inverse-STFT vocoder with a pulse source, 4.5 million "
             "weights, where HiFi-GAN with an NSF source is",
         ),
     )

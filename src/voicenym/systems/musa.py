@@ -81,16 +81,16 @@ class Musa(Anonymizer):
             "waveform = decoder(q + v), v = (1 - strength) s + strength v'; v' = 0, or s turned "
             "about the speakers' mean by an orthogonal matrix that the pseudonym draws",
         ),
-        needs="bundled weights, of English (voicenym train musa for others); 16 kHz, CPU or GPU; two "
-        "passes over a file, live with a causal codec",
+        needs="bundled weights, of English (voicenym train musa for others); 16 kHz, CPU or GPU; "
+        "two passes over a file, live with a causal codec",
         protects="none of the tested verifiers with all codebooks (docs/research/musa.md); "
         "ignorant verifiers in part with two codebooks",
         promises=(
             "length, channels, rhythm and the level over 0.1 s are kept; silence stays silent",
             "no sample of the original reaches the output, only codes every 20 ms, the level over "
             "0.1 s, and, with voice=turned, the speaker's vector under a rotation; the codes are 8 "
-            "of 10 bits at the paper's size (4,000 bits a second), 8 of 9 bits in musa-small, 4 of 9 "
-            "bits in the bundled weights",
+            "of 10 bits at the paper's size (4,000 bits a second), 8 of 9 bits in musa-small, 4 of "
+            "9 bits in the bundled weights",
             "nothing is transcribed, and no language is assumed",
         ),
         fails=(
