@@ -38,7 +38,7 @@ def test_records_have_the_strongest_attacker_without_the_key():
         assert record["weights"] in ("none", "bundled", "your own")
     assert records["base"]["weights"] == "bundled"
     assert records["recast"]["weights"] == "none"
-    assert records["musa"]["weights"] == records["b1a"]["weights"] == "bundled"
+    assert records["musa"]["weights"] == records["b1b"]["weights"] == "bundled"
     assert records["asr-tts"]["weights"] == "your own"
     assert (records["mcadams"]["live"], records["formant"]["live"]) == ("yes", "no")
 
