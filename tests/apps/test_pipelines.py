@@ -89,10 +89,9 @@ def test_a_corpus_is_not_gone_on_with_under_other_weights(inside, assembled, spe
     assert "go on with the weights that made them" in given
 
 
-@pytest.mark.parametrize("name", ["b1a", "b1b"])
-def test_without_weights_nothing_is_written_and_the_cure_is_named(inside, speech, name):
+def test_without_weights_nothing_is_written_and_the_cure_is_named(inside, speech):
     recording = speech("talk.wav", 0.5)
-    status, given = inside("anonymize", recording, "--system", name)
+    status, given = inside("anonymize", recording, "--system", "b1a")
     assert status == 1
     assert "voicenym models assemble" in given
     assert not (recording.parent / "talk.anon.wav").exists()

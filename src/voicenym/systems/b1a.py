@@ -7,10 +7,9 @@ from typing import ClassVar
 
 from voicenym.anonymizer import Card
 from voicenym.resynthesis.pipeline.card_text import (
-    B1_FAILS,
     B1_STEPS,
     B1_UNLIKE,
-    NEEDS,
+    FAILS,
     PROMISES,
 )
 from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
@@ -37,19 +36,19 @@ class B1a(SelectionPipeline):
             "mels = acoustic model(content, F0, x'); waveform = harmonic-plus-noise NSF(mels, F0, "
             "x')",
         ),
-        needs=f"{NEEDS} (acoustic-nsf), pool/ with PLDA",
+        needs="weights, not bundled (voicenym models assemble); 16 kHz; CPU or GPU; two passes "
+        "over a recording; content/ (tdnnf), speaker/, synthesizer/ (acoustic-nsf), pool/",
         protects="unknown: no figures; no weights were at hand to measure with",
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other; published for B1.a: an attacker "
             "who trains on its output has an EER of 11.8 %",
-            *B1_FAILS,
+            *FAILS,
         ),
         approximations=(
             *B1_UNLIKE,
             "the acoustic model is not autoregressive: it has no feedback of its own output; sizes "
-            "of its layers are ours, and small in the bundled weights, as is the source-filter "
-            "model: 16 channels, three harmonic blocks of six convolutions",
+            "of its layers are ours",
             "long recordings: windows of 10 s meet at unvoiced frames",
         ),
     )

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 from voicenym.anonymizer import Card
 from voicenym.resynthesis.pipeline.card_text import (
-    B1_FAILS,
     B1_STEPS,
     B1_UNLIKE,
+    FAILS,
     NEEDS,
     PROMISES,
 )
@@ -38,15 +38,21 @@ class B1b(SelectionPipeline):
             "F0 are added",
         ),
         needs=f"{NEEDS} (hifigan-nsf), pool/ with PLDA",
-        protects="unknown: no figures; no weights were at hand to measure with",
+        protects="little: who knows the system and does not even train has an EER of 14 % (lazy-"
+        "informed, 47 speakers); attackers with enough speech to train on were not measured",
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other; published for B1.b: an attacker "
             "who trains on its output has an EER of 9.2 %",
-            *B1_FAILS,
+            *FAILS,
+            "the bundled weights are of English, and other languages are not detected: a warning "
+            "says so, and their words are lost",
         ),
         approximations=(
             *B1_UNLIKE,
+            "the bundled content: a TDNN-F of 1.5 million weights that classifies aligned phones "
+            "and word codes of Whisper tiny.en, a frame of 256 numbers every 40 ms",
+            "the bundled speaker encoder is ecapa-small, 192 numbers, where the x-vector is",
             "the bundled synthesizer is an inverse-STFT vocoder with a pulse source, 4.5 million "
             "weights, where HiFi-GAN with an NSF source is",
         ),
