@@ -65,12 +65,12 @@ def is_over(server):
 def refused(server, token="anna", **fields):
     """Problem and code with which a session is closed."""
     with live(server.url, server.tokens[token], **fields) as client:
-        return closed(client)
+        return closed(client, begun=False)
 
 
-def closed(client):
+def closed(client, begun=True):
     while (event := client.event())["event"] != "problem":
-        pass
+        assert begun or event["event"] != "ready", "the session begins"
     with pytest.raises(ConnectionClosed) as caught:
         client.socket.recv(timeout=60)
     assert caught.value.rcvd.code == 4000 + event["status"]
@@ -130,7 +130,6 @@ def test_silence_comes_back_until_the_system_is_ready_and_each_frame_has_an_answ
     [
         ({"system": "nobody"}, 422, "no such system"),
         ({"system": "word-codes"}, 422, "not work live"),
-        ({"system": "musa"}, 501, "weights"),
         ({"rate": 123}, 422, "rate"),
         ({"rate": "16000"}, 422, "rate"),
         ({"rate": True}, 422, "rate"),

@@ -136,7 +136,7 @@ def test_without_a_token_nothing_but_health_and_page_answers(server, speech):
         (None, {"audit": "perhaps"}, 422, "audit"),
         (None, {"surprise": "1"}, 422, "unknown"),
         (None, {"settings": " " * 70_000}, 413, "too long"),
-        (None, {"system": "asr-tts"}, 501, "weights"),
+        (None, {"system": "asr-tts"}, 501, "no synthesiser"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_a_cure(server, speech, content, fields, status, word):
