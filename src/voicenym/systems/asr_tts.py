@@ -96,8 +96,8 @@ class AsrTts(Anonymizer):
             "bank, drawn by the pseudonym",
             "ln F0' = ln F0 + p, ln formant' = ln formant + 0.28 p + q, p and q drawn by the "
             "pseudonym",
-            "level=kept: the energy of a sentence is its share of characters of that of the speech; "
-            "level=fixed: its power is -26 dB of full scale",
+            "level=kept: the energy of a sentence is its share of characters of that of the "
+            "speech; level=fixed: its power is -26 dB of full scale",
         ),
         needs="weights, not bundled: a Whisper and a voice of Kokoro or Piper (voicenym models "
         "pull), onnxruntime, espeak-ng; 16 kHz; CPU; two passes over a recording",
