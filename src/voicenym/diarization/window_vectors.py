@@ -54,7 +54,7 @@ def window_vectors(
     encoder: Encoder,
     kept: KeptWork | None = None,
 ) -> npt.NDArray[np.float32]:
-    """Speaker vectors ``[window, size]`` of unit length; memory does not grow with the recording.
+    """Speaker vectors ``[window, size]`` of unit length; nothing else grows with the recording.
 
     Args:
         blocks: ``[time]`` of one signal at the encoder's rate, in order.
