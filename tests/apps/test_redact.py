@@ -271,7 +271,8 @@ def speaking(monkeypatch):
 
 def test_redact_by_words_of_the_class(command, scripted, speaking, tmp_path):
     words, sound, _ = scripted
-    command("key", "new", "project.key")
+    (tmp_path / "project.key").write_text(f"voicenym-key-1 {bytes(range(32)).hex()}\n")
+    (tmp_path / "project.key").chmod(0o600)
     given = ("redact", "talk.wav", "--list", "list.txt", "--by", "word", "--key", "project.key")
     done = command(*given, "-o", "out.wav", "--transcript", "out.txt")
     assert done.returncode == 0, done.stderr

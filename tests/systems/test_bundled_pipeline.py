@@ -86,13 +86,15 @@ IDENTITIES = {
 
 @pytest.fixture(scope="module")
 def autoencoder(tmp_path_factory):
-    """An autoencoder of principal components of the pool: none comes along."""
+    """An autoencoder with random weights: none comes along."""
     from voicenym.identity.pools import speaker_pool
     from voicenym.nets.identity.vector_autoencoder import Autoencoder, save
 
     pool = speaker_pool.opened(str(BUNDLED / "pool"))
     folder = tmp_path_factory.mktemp("autoencoder")
-    network = Autoencoder(pool.vectors.shape[1], 32, 64).eval()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        network = Autoencoder(pool.vectors.shape[1], 32, 64).eval()
     save(network, folder, "ecapa", pool.version, {})
     return folder
 
