@@ -100,3 +100,8 @@ def members(path: Path) -> dict[str, bytes]:
 def tree(folder: Path) -> dict[str, bytes]:
     """Files below a folder."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def said(done) -> str:
+    """What a command wrote to standard error."""
+    return done.stderr if isinstance(done.stderr, str) else done.stderr.decode()

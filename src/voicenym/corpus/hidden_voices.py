@@ -179,7 +179,7 @@ class HiddenVoices:
         part = self._kept.take(key)
         if part is not None:
             data = self._kept.read(part.place, part.size)
-            sound = np.frombuffer(data, np.float32).reshape(-1, self._channels).T
+            sound = np.frombuffer(data, np.float32).reshape(-1, self._channels).T.copy()
             refusal = part.facts["refusal"]
             return _Made(
                 sound, tuple(part.facts["warnings"]), None if refusal is None else Refusal(*refusal)

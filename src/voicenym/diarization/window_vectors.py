@@ -98,7 +98,7 @@ def _vectors(
     key = "" if kept is None else digest_of(*(window.numpy().tobytes() for window in waiting))
     if kept is not None and (part := kept.take(key)) is not None:
         data = kept.read(part.place, part.size)
-        return np.frombuffer(data, np.float32).reshape(len(waiting), encoder.size)
+        return np.frombuffer(data, np.float32).reshape(len(waiting), encoder.size).copy()
     vectors = torch.nn.functional.normalize(encoder.embed(waiting), dim=1).numpy()
     if kept is not None:
         kept.add(key, {}, np.ascontiguousarray(vectors, dtype=np.float32).tobytes())

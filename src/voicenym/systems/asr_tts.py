@@ -101,9 +101,9 @@ class AsrTts(Anonymizer):
         ),
         needs="weights, not bundled: a Whisper and a voice of Kokoro or Piper (voicenym models "
         "pull), onnxruntime, espeak-ng; 16 kHz; CPU; two passes over a recording",
-        protects="with timing=free all attackers measured, also those who train on its output (EER "
-        "44 % against all channels fused, 17 adults); with the level kept, as with timing=keep and "
-        "loose, less: 25 % by room measures",
+        protects="unless the level is fixed, only in part: who trains on its output has an EER of "
+        "25 % (room, timing=keep, 17 adults); with timing=free, whose level is fixed, 44 % (all "
+        "channels fused); timing=loose was not attacked",
         promises=(
             "channels are kept, and the length but with timing=free; silence stays silence, but "
             "where the new speech lasts longer than the speaker's",

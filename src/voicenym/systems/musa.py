@@ -98,6 +98,7 @@ class Musa(Anonymizer):
             "the codebooks after the first keep prosody and the residue of the first: with all "
             "eight, a lazy-informed attacker without training on the output re-identifies most "
             "speakers (12.0 % equal error rate; weights trained for an hour on one core)",
+            "the bundled weights learned English alone; other languages were not measured",
             "with voice=empty all speakers get the same voice, whatever the key",
             "below a strength of 1, the rest of the speaker's vector is available to every "
             "attacker",

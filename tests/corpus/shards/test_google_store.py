@@ -14,16 +14,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlparse
 
 import pytest
-from shard_material import tree, web_shard
+from shard_material import said, tree, web_shard
 
 from voicenym.corpus.shards import object_store
-from voicenym.pseudonym import Key
 
 os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # asks by gRPC else
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("gcsfs")
 emulator = pytest.importorskip("gcp_storage_emulator.server")
-KEY = Key(bytes(range(100, 132)))
 REFUSED = b'{"error": {"code": 412, "message": "conditionNotMet: the object exists"}}'
 
 
@@ -82,19 +80,6 @@ def google(monkeypatch):
     thread.join()
     listening.server_close()
     fsspec.get_filesystem_class("gs").clear_instance_cache()
-
-
-@pytest.fixture
-def anonymize(command, tmp_path):
-    path = tmp_path / "project.key"
-    KEY.save(path)
-    return lambda *arguments: command(
-        "anonymize", "--key", path, "--system", "mcadams", "--workers", "1", *arguments
-    )
-
-
-def said(done) -> str:
-    return done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
 
 
 def test_shards_of_googles_store_are_read_written_once_and_never_replaced(

@@ -11,15 +11,13 @@ from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlparse
 
 import pytest
-from shard_material import members, web_shard
+from shard_material import members, said, web_shard
 
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.shards.private_copies import private_copies
-from voicenym.pseudonym import Key
 
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("huggingface_hub")
-KEY = Key(bytes(range(100, 132)))
 COMMIT = "0123456789abcdef" * 2 + "01234567"
 
 
@@ -101,19 +99,6 @@ def hub(monkeypatch):
     thread.join()
     listening.server_close()
     fsspec.get_filesystem_class("hf").clear_instance_cache()
-
-
-@pytest.fixture
-def anonymize(command, tmp_path):
-    path = tmp_path / "project.key"
-    KEY.save(path)
-    return lambda *arguments: command(
-        "anonymize", "--key", path, "--system", "mcadams", "--workers", "1", *arguments
-    )
-
-
-def said(done) -> str:
-    return done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
 
 
 def test_shards_of_the_hub_are_read(hub, anonymize, tmp_path, monkeypatch):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from shard_material import add, parquet_shard, sound, tree, web_shard
+from shard_material import add, parquet_shard, said, sound, tree, web_shard
 
 from voicenym.corpus.shards.shard_ledger import status_of_store
 from voicenym.pseudonym import Key
@@ -137,10 +137,6 @@ def anonymize(command, key):
         return command("anonymize", "--key", key, "-s", "mcadams", "--workers", workers, *arguments)
 
     return run
-
-
-def said(done) -> str:
-    return done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
 
 
 def upload(folder: Path, url: str) -> None:

@@ -10,25 +10,7 @@ from pathlib import Path
 
 import pytest
 import soundfile
-from shard_material import add, members, shar, sound, tree, web_shard
-
-from voicenym.pseudonym import Key
-
-KEY = Key(bytes(range(100, 132)))
-
-
-@pytest.fixture
-def anonymize(command, tmp_path):
-    """``anonymize(...)``: the command with a key and one worker."""
-    path = tmp_path / "project.key"
-    KEY.save(path)
-    return lambda *arguments: command(
-        "anonymize", "--key", path, "--system", "mcadams", "--workers", "1", *arguments
-    )
-
-
-def said(done) -> str:
-    return done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
+from shard_material import add, members, said, shar, sound, tree, web_shard
 
 
 def cuts_of(folder: Path) -> list:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import soundfile
-from shard_material import add, members, parquet_shard, sound, tree, web_shard
+from shard_material import add, members, parquet_shard, said, sound, tree, web_shard
 
 from voicenym.pseudonym import Key
 
@@ -30,10 +30,6 @@ def anonymize(command, key):
     return lambda *arguments: command(
         "anonymize", "--key", key, "--system", "mcadams", "--workers", "1", *arguments
     )
-
-
-def said(done) -> str:
-    return done.stderr if isinstance(done.stderr, str) else done.stderr.decode()
 
 
 def test_a_recording_in_a_shard_has_the_bytes_of_one_in_a_folder(anonymize, tmp_path):
