@@ -88,32 +88,43 @@ def test_another_voice_comes_back_sample_by_sample(own, voice):
 
     with own.client() as client:
         client.post("/v1/keys/live")
-    fields = {"system": "mcadams", "key_id": "live", "speaker": "s1"}
-    with live(own.url, own.tokens["anna"], **fields) as client:
-        assert client.socket.subprotocol == "voicenym.live"
-        assert client.event()["event"] == "ready"
-        assert client.speak(voice, BLOCK)
-        heard, sources = client.heard_sound(), client.sources
-        delays = client.delays(BLOCK)
-    until(lambda: is_over(own))
-    assert len(heard) == len(voice) // BLOCK * BLOCK
-    assert np.ptp(delays) < 1.0
     key = Key.load(next((own.folder / "keys").glob("of-anna/live.key")))
     stream = voicenym.load("mcadams").stream(key.pseudonym("s1"), 16_000)
     given = (np.rint(32767 * voice).astype("<i2") / 32768.0).astype(np.float32)
     expected = torch.cat([stream.push(torch.from_numpy(given)), stream.flush()]).numpy()
+    fields = {"system": "mcadams", "key_id": "live", "speaker": "s1"}
     compared = 0
-    for number, source in enumerate(sources):
-        if source is None or source > len(voice):
-            assert source is not None or not heard[number * BLOCK : (number + 1) * BLOCK].any()
-            continue
-        part = heard[number * BLOCK : (number + 1) * BLOCK]
-        whole = np.flatnonzero(part)
-        if len(whole) < BLOCK // 2:
-            continue
-        assert part == pytest.approx(expected[source : source + BLOCK], abs=2e-4)
-        compared += 1
+    for _ in range(5):  # a machine under load drops sound; what it plays is right all the same
+        with live(own.url, own.tokens["anna"], **fields) as client:
+            assert client.socket.subprotocol == "voicenym.live"
+            assert client.event()["event"] == "ready"
+            assert client.speak(voice, BLOCK)
+        until(lambda: is_over(own))
+        assert len(client.heard_sound()) == len(voice) // BLOCK * BLOCK
+        assert np.ptp(client.delays(BLOCK)) < 1.0
+        compared = compared_blocks(client, expected)
+        if compared > 10:
+            break
     assert compared > 10
+
+
+def compared_blocks(client, expected):
+    """Number of answers that were compared with the whole stream, up to the first dropout.
+
+    After one the stream may be a new one; that silence has no sample is compared everywhere.
+    """
+    compared, whole = 0, True
+    for source, part in zip(client.sources, client.parts, strict=True):
+        if source is None:
+            assert not part.any()
+            whole = whole and not compared
+        elif whole and 0 <= source <= len(expected) - BLOCK:
+            made = expected[source : source + BLOCK]
+            played = BLOCK - int((part[::-1] != 0).argmax()) if part.any() else 0
+            assert part[:played] == pytest.approx(made[:played], abs=2e-4)
+            whole = not (np.abs(made[played:]) > 2e-4).any()
+            compared += whole
+    return compared
 
 
 def test_silence_comes_back_until_the_system_is_ready_and_each_frame_has_an_answer(own, voice):
