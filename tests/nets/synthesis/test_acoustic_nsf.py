@@ -3,7 +3,8 @@ import json
 import pytest
 import torch
 
-from voicenym.nets.synthesis.acoustic_nsf import AcousticModel, AcousticNsf, Highway
+from voicenym.nets.synthesis.acoustic_model import AcousticModel, Highway
+from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
 
 SMALL = {"content": 6, "speaker": 4, "mels": 10, "width": 16, "channels": 8, "blocks": 2}
 

@@ -18,6 +18,13 @@ SMALL = {
         "blocks": 1,
         "convolutions": 2,
     },
+    "acoustic-istft": {
+        "content": 4,
+        "speaker": 3,
+        "mels": 5,
+        "width": 8,
+        "vocoder": {"width": 8, "inner": 16, "blocks": 1},
+    },
     "istft-vocoder": {"content": 4, "speaker": 3, "width": 8, "inner": 16, "blocks": 1},
 }
 

@@ -19,7 +19,8 @@ from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Falling
 from voicenym.training.speech.speech_cache import FULL_SCALE, Utterance
 from voicenym.training.synthesis import train_synthesizer as recipe
-from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
+from voicenym.training.synthesis.connecting_mels import mels_of, standardize
+from voicenym.training.synthesis.source_filter_step import SourceFilter
 from voicenym.training.synthesis.synthesis_dataset import (
     CentreCrops,
     SynthesisCrop,
@@ -33,6 +34,7 @@ from voicenym.training.synthesis.synthesizer_step import (
     Adversarial,
     SynthesizerConfig,
 )
+from voicenym.training.synthesis.two_stage_step import TwoStage
 
 RATE, HOP = 16_000, 160
 CPU = Machine(accelerator="cpu", workers=0)
@@ -58,6 +60,7 @@ KINDS = {
     "hifigan": ("ssl", {"size": GENERATOR}),
     "hifigan-nsf": ("b1b", {"size": GENERATOR}),
     "acoustic-nsf": ("b1a", FILTERS),
+    "acoustic-istft": ("b1a", {"mels": 20, "width": 16, "vocoder": ISTFT}),
     "istft-vocoder": ("ssl", ISTFT),
 }
 SYSTEMS = {"ssl": "ssl-select", "b1a": "b1a", "b1b": "b1b"}
@@ -200,7 +203,7 @@ def test_it_learns_and_nothing_else_does(kind, small_parts, utterances, tmp_path
     }
     before = [parameter.clone() for parameter in network.parameters()]
     some = conditioned(utterances, parts, tmp_path / "features")
-    if kind == "acoustic-nsf":
+    if kind in ("acoustic-nsf", "acoustic-istft"):
         standardize(network, SynthesisCrops(some[:6], 0.3, 0.95, 20, 0))
     untrained = distance(network, some[6:])
     outcome = recipe.train(network, some[:6], some[6:], config, tmp_path / "run", machine=CPU)
@@ -254,6 +257,34 @@ def test_the_two_models_of_b1a_learn_separately(small_parts, utterances, tmp_pat
     assert network.vocoder.conv.weight.grad is None
     with pytest.raises(VoicenymError, match="adversarial"):
         parts_of(small_parts, changed(config, adversarial=0.0), "b1a")
+
+
+def test_the_vocoder_learns_from_the_mels_of_the_acoustic_model_and_of_the_speech(
+    small_parts, utterances, tmp_path
+):
+    options = {"mels": 20, "width": 16, "vocoder": ISTFT}
+    config = changed(CONFIG, synthesizer="acoustic-istft", options=options)
+    parts, _ = parts_of(small_parts, config, "b1a")
+    crop = batch_of(conditioned(utterances, parts, tmp_path), config)
+    network = parts.synthesizer.requires_grad_(True).train()
+    module = TwoStage(network, config)
+    figures = {}
+    module.log = lambda name, value, **more: figures.update({name: float(value)})
+    module.training_step(crop, 0).backward()
+    grads = {
+        "acoustic": network.acoustic.head.weight.grad,
+        "vocoder": network.vocoder.head.weight.grad,
+    }
+    assert all(float(gradient.abs().sum()) > 0 for gradient in grads.values())
+    real = mels_of(network)(crop.samples)
+    predicted = network.acoustic(*crop[1:])
+    off = ((predicted - real) / network.acoustic.standardize.deviation).square().mean()
+    assert figures["train/mels"] == pytest.approx(float(off.detach()), rel=1e-4)
+    made = network.spoken(real, crop.f0, crop.vector, module.seeds(len(crop.f0)))
+    assert made.shape == crop.samples.shape
+    network.zero_grad()
+    made.square().sum().backward()
+    assert network.acoustic.head.weight.grad is None
 
 
 def test_it_goes_on_where_it_was_and_not_with_other_parts(small_parts, prepared, tmp_path):

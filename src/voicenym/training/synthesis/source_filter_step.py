@@ -13,15 +13,9 @@ import torch
 
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
-from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop, SynthesisCrops
-from voicenym.training.synthesis.synthesizer_step import FFT, Speaking, SynthesizerConfig
-
-STATISTICS = 256
-"""Number of crops for the mean and deviation of mels."""
-LEAST_DEVIATION = 0.1
-"""Least deviation of a band, in natural logarithms of magnitude: bands above a narrow recording's
-range do not vary.
-"""
+from voicenym.training.synthesis.connecting_mels import distance_of_mels, mels_of
+from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
+from voicenym.training.synthesis.synthesizer_step import Speaking, SynthesizerConfig
 
 
 class SourceFilter(Speaking):
@@ -45,9 +39,7 @@ class SourceFilter(Speaking):
         crop = SynthesisCrop(*batch)
         acoustic, vocoder = self.network.acoustic, self.network.vocoder
         real = self.frames(crop.samples)
-        predicted = acoustic(crop.content, crop.f0, crop.vector).float()
-        # in deviations, so that no band outweighs the others
-        off = ((predicted - real) / acoustic.standardize.deviation).square().mean()
+        off = distance_of_mels(acoustic, real, crop)
         made = vocoder(real, crop.f0, crop.vector, self.seeds(len(crop.f0)))
         with torch.autocast(self.device.type, enabled=False):
             spectral_distance = synthesis_losses.log_spectral_distance(crop.samples, made.float())
@@ -60,22 +52,3 @@ class SourceFilter(Speaking):
         for optimizer, loss in zip(optimizers, (off, spectral_distance), strict=True):
             self.update(optimizer, loss)
         return (off + spectral_distance).detach()
-
-
-def mels_of(network: AcousticNsf) -> synthesis_losses.LogMel:
-    """Mel spectra that connect the two models."""
-    bands = int(network.config()["mels"])
-    return synthesis_losses.LogMel(network.rate, FFT, network.hop, bands)
-
-
-def standardize(network: AcousticNsf, crops: SynthesisCrops) -> None:
-    """Sets the mean and deviation of a network's mels, unless they are set."""
-    if network.acoustic.standardize.mean.any():
-        return
-    mels = mels_of(network)
-    some = [crops[i].samples for i in range(min(STATISTICS, len(crops)))]
-    with torch.no_grad():
-        frames = torch.cat([mels(samples[None])[0] for samples in some])
-    for part in (network.acoustic.standardize, network.vocoder.standardize):
-        part.fit(frames)
-        part.deviation.clamp_min_(LEAST_DEVIATION)

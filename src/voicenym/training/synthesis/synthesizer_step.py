@@ -203,6 +203,10 @@ class Adversarial(Speaking):
         parts = [self.network, self.discriminators] if len(self.discriminators) else [self.network]
         return [self.optimizer(part) for part in parts]
 
+    def of_parts(self, crop: SynthesisCrop, seed: torch.Tensor) -> torch.Tensor:
+        """Weighed losses of the parts of a network of several, added to those of its sound."""
+        return crop.samples.new_zeros(())
+
     def training_step(self, batch: Sequence[torch.Tensor], index: int) -> torch.Tensor:
         crop = SynthesisCrop(*batch)
         seed = self.seeds(len(crop.f0))
@@ -215,6 +219,7 @@ class Adversarial(Speaking):
                 spectral_distance = synthesis_losses.multi_resolution_stft(crop.samples, made)
             self.log("train/spectra", spectral_distance.detach())
             loss = loss + self.recipe.spectra * spectral_distance
+        loss = loss + self.of_parts(crop, seed)
         others = self._in_other_voices(crop, seed)
         if self._states:
             recogniser = self._states[0].to(self.device)

@@ -1,7 +1,7 @@
 """Training of a synthesizer with frozen content, pitch and speaker features.
 
 The synthesizers of pipelines: HiFi-GAN, HiFi-GAN with an excitation (B1.b), an inverse-STFT
-vocoder, or an acoustic model and a source-filter model (B1.a).
+vocoder, or an acoustic model with a source-filter model (B1.a) or with an inverse-STFT vocoder.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis.acoustic_istft import AcousticIstft
 from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
 from voicenym.nets.synthesis.hifigan import HifiGan
 from voicenym.nets.synthesis.synthesizer import Synthesizer
@@ -27,10 +28,11 @@ from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.resume_check import check_resume
+from voicenym.training.synthesis.connecting_mels import standardize
 from voicenym.training.synthesis.converted_crops import LEAST_ROWS
 from voicenym.training.synthesis.drawn_voices import DrawnVoices
 from voicenym.training.synthesis.exchanged_content import with_content
-from voicenym.training.synthesis.source_filter_step import SourceFilter, standardize
+from voicenym.training.synthesis.source_filter_step import SourceFilter
 from voicenym.training.synthesis.synthesis_dataset import (
     CentreCrops,
     ConditionedUtterance,
@@ -42,6 +44,7 @@ from voicenym.training.synthesis.synthesizer_step import (
     Speaking,
     SynthesizerConfig,
 )
+from voicenym.training.synthesis.two_stage_step import TwoStage
 
 VALIDATION_UTTERANCES = 48
 """Utterances in a validation."""
@@ -173,10 +176,14 @@ def train(
         standardize(network, crops)
         module = SourceFilter(network, config)
     else:
-        if isinstance(network, HifiGan):
-            normalize_weights(network)
         every = utterances[0].every if utterances else 1
-        module = Adversarial(network, config, recogniser, voices, every)
+        if isinstance(network, AcousticIstft):
+            standardize(network, crops)
+            module = TwoStage(network, config, recogniser, voices, every)
+        else:
+            if isinstance(network, HifiGan):
+                normalize_weights(network)
+            module = Adversarial(network, config, recogniser, voices, every)
     loader: dict[str, Any] = machine.loading
     try:
         outcome = fit_configured(

@@ -1,0 +1,56 @@
+"""The step of an acoustic model and an inverse-STFT vocoder: losses of the sound, and of the mels.
+
+The two learn as one network, so that the vocoder speaks from the acoustic model's own smooth mels;
+their mean squared error keeps what connects the two a mel spectrum, as in B1.a. The vocoder also
+learns from mels of the speech, which another acoustic model could give it.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from voicenym.nets.synthesis import synthesis_losses
+from voicenym.nets.synthesis.acoustic_istft import AcousticIstft
+from voicenym.nets.words.whisper import Encoder as WhisperEncoder
+from voicenym.training.synthesis.connecting_mels import distance_of_mels, mels_of
+from voicenym.training.synthesis.drawn_voices import DrawnVoices
+from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
+from voicenym.training.synthesis.synthesizer_step import Adversarial, SynthesizerConfig
+
+OF_MELS = 20.0
+"""Weight of the mean squared error of mels, beside 45 of the mel distance of the sound."""
+FROM_REAL = 3
+"""One of so many crops is also spoken from its own mels."""
+
+
+class TwoStage(Adversarial):
+    """The training step.
+
+    Args:
+        network: to train.
+        config: of the training.
+        recogniser, voices, every: as of :class:`Adversarial`.
+    """
+
+    network: AcousticIstft
+
+    def __init__(
+        self,
+        network: AcousticIstft,
+        config: SynthesizerConfig,
+        recogniser: WhisperEncoder | None = None,
+        voices: DrawnVoices | None = None,
+        every: int = 1,
+    ) -> None:
+        super().__init__(network, config, recogniser, voices, every)
+        self.frames = mels_of(network)
+
+    def of_parts(self, crop: SynthesisCrop, seed: torch.Tensor) -> torch.Tensor:
+        real = self.frames(crop.samples)
+        off = distance_of_mels(self.network.acoustic, real, crop)
+        self.log("train/mels", off.detach(), prog_bar=True)
+        rows = -(-len(real) // FROM_REAL)
+        made = self.network.spoken(real[:rows], crop.f0[:rows], crop.vector[:rows], seed[:rows])
+        copied = synthesis_losses.mel_distance(crop.samples[:rows], made.float(), self.mel)
+        self.log("train/copied", copied.detach())
+        return OF_MELS * off + self.recipe.mel / FROM_REAL * copied
