@@ -102,7 +102,7 @@ def test_bundled_networks_are_as_large_as_the_cards_say():
 
 
 def test_bundled_rotations_are_what_the_cards_say():
-    roh, loh = (rotation(BUNDLED / form) for form in ("roh", "loh"))
+    roh, loh = (rotation(assembly.part(BUNDLED, form)) for form in ("roh", "loh"))
     untrained = "the bundled roh/ has no reflections" in claims("ssl-roh")
     assert untrained == (roh.network.layers * roh.network.reflections == 0)
     card = json.loads((BUNDLED / "loh" / "config.json").read_text())["card"]

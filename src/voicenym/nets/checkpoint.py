@@ -133,7 +133,7 @@ def version(folder: Path) -> str:
 
 def stamp(folder: Path, without: Collection[str] = ()) -> str:
     """Version of weights and settings: digest of the configuration, which holds the weights'
-    digest, without the card; empty without weights.
+    digest, without the card and without the places of shared parts; empty without weights.
 
     Args:
         folder: of the configuration.
@@ -144,7 +144,8 @@ def stamp(folder: Path, without: Collection[str] = ()) -> str:
     """
     if not (folder / CONFIG).is_file():
         return ""
-    settings = {name: value for name, value in configuration(folder).items() if name != "card"}
+    found = configuration(folder).items()
+    settings = {name: value for name, value in found if name not in ("card", "shared")}
     if isinstance(parts := settings.get("parts"), dict):
         settings["parts"] = {name: v for name, v in parts.items() if name not in without}
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
