@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 
 import torch
 
-from voicenym.anonymizer import BY_VERIFIERS, Anonymizer, Card, Core
+from voicenym.anonymizer import BY_VERIFIERS, MIN_WORKING_RATE, Anonymizer, Card, Core
+from voicenym.dsp.peak_limit import PeakLimit
 from voicenym.dsp.resampling import RateChanger
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.nets.checkpoint import together, version
@@ -31,6 +32,8 @@ VERIFIERS = Path(__file__).parents[1] / "nets" / "speakers" / "bundled"
 """Folder of the bundled verifiers, one of which embeds target voices."""
 PRECISIONS = ("single", "bf16")
 LEAST_EPSILON = 0.005
+LIMIT_SECONDS = 0.001
+"""Reach of the limit of peaks above 16 kHz, before and after."""
 SHORTEST_TARGET = 2.0
 """Least duration of a target recording, in seconds."""
 QUIETEST_TARGET = 1e-4
@@ -85,12 +88,13 @@ class VCloak(Anonymizer):
         protects="verifiers that do not know of it, in part; not against attackers who try keys or "
         "train on cloaked speech, nor against listeners",
         promises=(
-            "no sample at the working rate moves by more than epsilon, unless it is bent at full "
-            "scale as in every system",
+            "no sample moves by more than epsilon at the rate of the file, unless it is bent at "
+            "full scale as in every system; above 16 kHz beside the loss of the band above 8 kHz; "
+            "lossy codecs move samples further",
             "rhythm, pitch and voice of the speech are kept under the perturbation",
             "the level is kept within 32 ms, and silence stays silent",
             "one pass, the same block by block as for the whole file; live latency is 53 ms at 16 "
-            "kHz, 128 ms at 48 kHz, 286 ms at 8 kHz",
+            "kHz, 130 ms at 48 kHz, 286 ms at 8 kHz",
             "the output is meant to sound like the input, so it is checked by ecapa-small, the "
             "bundled verifier of its training, instead of by the signal: a file whose output has a "
             "cosine of 0.72 or more with the input is refused",
@@ -107,8 +111,6 @@ class VCloak(Anonymizer):
             "the perturbation is audible as noise",
             "a target is not approached: at epsilon 0.1 the cosine of ecapa-small to the target's "
             "recording falls from 0.74 to 0.50 (six recordings)",
-            "at rates above 16 kHz samples of the file move by more than epsilon: by up to 0.059 "
-            "at 0.05 (one recording)",
             "with a target or untargeted, all speakers get the same change",
         ),
         approximations=(
@@ -147,6 +149,9 @@ class VCloak(Anonymizer):
         digest = sha256(target)[:16] if self.target and target.is_file() else ""
         return together(version(Path(self.weights or BUNDLED)), digest)
 
+    def working_rate(self, rate: int) -> int:
+        return max(rate, MIN_WORKING_RATE)  # epsilon holds at the rate of the file
+
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         cloak, config = _loaded(self.weights or str(BUNDLED), self.device)
         if self.untargeted:
@@ -169,7 +174,10 @@ class VCloak(Anonymizer):
 
 
 class _Core:
-    """Perturbation at 16 kHz, its resampling to the working rate, and the sum with the speech."""
+    """Perturbation at 16 kHz, its resampling to the working rate, and the sum with the speech.
+
+    Above 16 kHz the speech is what 16 kHz hold of it: nothing that the cloak did not hear passes.
+    """
 
     def __init__(
         self, cloak: Cloak, voices: torch.Tensor, epsilon: float, rate: int, brief: bool
@@ -181,29 +189,45 @@ class _Core:
             self._cloak = CloakStream(cloak, factors, epsilons, brief=brief)
         self._up = RateChanger(rate, RATE, rows)
         self._down = RateChanger(RATE, rate, rows)
+        self._band = RateChanger(RATE, rate, rows) if rate > RATE else None
+        # conversion to a higher rate bends peaks up; cutting them would fill the band above
+        self._limit = PeakLimit(rows, epsilon, round(LIMIT_SECONDS * rate)) if self._band else None
         self._epsilon = epsilon
         self._speech = voices.new_zeros(rows, 0)
         inner = -(-(cloak.latency + self._down.latency) * rate // RATE)
         # conversions of rate round
         self.latency = self._up.latency + inner + (0 if rate == RATE else 2)
+        if self._limit is not None:
+            self.latency += self._limit.latency
 
     @torch.no_grad()
     def push(self, block: torch.Tensor) -> torch.Tensor:
-        self._speech = torch.cat([self._speech, block], dim=1)
-        return self._added(self._through(self._up.push(block.cpu())))
+        heard = self._up.push(block.cpu())
+        self._keep(block if self._band is None else self._band.push(heard))
+        return self._added(self._through(heard))
 
     @torch.no_grad()
     def flush(self) -> torch.Tensor:
-        last = self._through(self._up.flush())
-        tail = self._down.push(self._cloak.flush().cpu())
-        parts = [last, tail.to(last), self._down.flush().to(last)]
-        cloak = torch.cat(parts, dim=1)
+        heard = self._up.flush()
+        if self._band is not None:
+            self._keep(torch.cat([self._band.push(heard), self._band.flush()], dim=1))
+        cloak = self._cloak.push(heard.to(self._speech.device))
+        inside = torch.cat([cloak, self._cloak.flush()], dim=1).cpu()
+        cloak = torch.cat([self._down.push(inside), self._down.flush()], dim=1)
+        if self._limit is not None:
+            cloak = torch.cat([self._limit.push(cloak), self._limit.flush()], dim=1)
+        cloak = cloak.to(self._speech)
         missing = max(0, self._speech.shape[1] - cloak.shape[1])
         return self._added(torch.nn.functional.pad(cloak, (0, missing)))
 
+    def _keep(self, speech: torch.Tensor) -> None:
+        self._speech = torch.cat([self._speech, speech.to(self._speech)], dim=1)
+
     def _through(self, block: torch.Tensor) -> torch.Tensor:
-        cloak = self._cloak.push(block.to(self._speech.device))
-        return self._down.push(cloak.cpu()).to(self._speech.device)
+        cloak = self._down.push(self._cloak.push(block.to(self._speech.device)).cpu())
+        if self._limit is not None:
+            cloak = self._limit.push(cloak)
+        return cloak.to(self._speech)
 
     def _added(self, cloak: torch.Tensor) -> torch.Tensor:
         """Speech plus perturbation for the samples of both that are ready, within epsilon and [-1,
