@@ -7,7 +7,8 @@ from voicenym import Key
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity import identity
 from voicenym.identity.householder import Turn
-from voicenym.nets.identity.householder_checkpoint import BUNDLED, Rotation, load, save
+from voicenym.nets.identity.bundled_networks import BUNDLED
+from voicenym.nets.identity.householder_checkpoint import Rotation, load, save
 from voicenym.nets.identity.householder_network import Householder
 
 SIZE = 24

@@ -12,7 +12,7 @@ from voicenym.identity.householder import opened
 from voicenym.nets.checkpoint import version
 from voicenym.nets.encoder_folders import folder_of
 from voicenym.nets.hub import place_of
-from voicenym.nets.identity.householder_checkpoint import BUNDLED
+from voicenym.nets.identity.bundled_networks import BUNDLED
 from voicenym.nets.names_and_paths import as_path, is_path, unambiguous
 from voicenym.nets.speakers.speaker_encoders import SMALL
 from voicenym.nets.speakers.speechbrain_encoder import find

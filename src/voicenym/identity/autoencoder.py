@@ -14,6 +14,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.identity.method import Identity, Sex, inner
+from voicenym.nets.names_and_paths import hint, is_path
 from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Autoencoded(Identity):
     training.
 
     Args:
-        model: folder, of ``voicenym train autoencoder``.
+        model: a folder of ``voicenym train autoencoder`` (a path needs a separator), or the name of
+            one that comes with the package.
         of: identity method applied first; None for none.
 
     Published (women, men; LibriSpeech test): EER of the ignorant and of the lazy-informed in %, and
@@ -79,9 +81,19 @@ class Autoencoded(Identity):
         return torch.stack(found).clone()
 
 
-def _opened(folder: str) -> tuple[Autoencoder, str, str]:
+def _opened(model: str) -> tuple[Autoencoder, str, str]:
     from voicenym.nets.checkpoint import modified
+    from voicenym.nets.identity.bundled_networks import BUNDLED, bundled
+    from voicenym.nets.identity.vector_autoencoder import KIND
 
+    folder = model
+    if not is_path(model):
+        if model not in (names := bundled(KIND)):
+            raise VoicenymError(
+                f"no autoencoder {model!r}; there are: {', '.join(names)}, and folders of voicenym "
+                f"train autoencoder{hint(model)}"
+            )
+        folder = str(BUNDLED / model)
     cure = f"train one: voicenym train autoencoder VECTORS -o {folder}"
     return _loaded(folder, modified(Path(folder), "autoencoder", cure))
 

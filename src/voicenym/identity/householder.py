@@ -14,7 +14,8 @@ import torch
 
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity.method import Identity, Sex
-from voicenym.nets.identity.householder_checkpoint import BUNDLED, Rotation, load
+from voicenym.nets.identity.bundled_networks import BUNDLED, bundled
+from voicenym.nets.identity.householder_checkpoint import KIND, Rotation, load
 from voicenym.nets.identity.reflections import reflect
 from voicenym.nets.names_and_paths import hint, is_path
 from voicenym.pseudonym import Pseudonym
@@ -170,10 +171,9 @@ def opened(model: Rotation | str) -> Rotation:
         return model
     if is_path(model):
         return load(Path(model))
-    if not (BUNDLED / model).is_dir():
-        names = ", ".join(sorted(place.name for place in BUNDLED.iterdir() if place.is_dir()))
+    if model not in (names := bundled(KIND)):
         raise VoicenymError(
-            f"no Householder network {model!r}; there are: {names}, and folders of voicenym train "
-            f"householder{hint(model)}"
+            f"no Householder network {model!r}; there are: {', '.join(names)}, and folders of "
+            f"voicenym train householder{hint(model)}"
         )
     return load(BUNDLED / model)

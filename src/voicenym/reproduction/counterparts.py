@@ -22,6 +22,7 @@ def in_pipeline(identity: str) -> str:
 
 MIXTURE, SELECTION, ROH, LOH = "ssl-gmm", "ssl-select", "ssl-roh", "ssl-loh"
 COPY = "ssl-select:identity=copy"
+AUTOENCODER = "autoencoder:model=autoencoder-small"
 B2 = "mcadams"
 
 CHALLENGE = {
@@ -35,6 +36,8 @@ CHALLENGE = {
     "M1c2": COPY,
     "O1": MIXTURE,
     "O1c1": f"{MIXTURE}:theta=0.2",
+    "S1": f"ssl-select:identity=({AUTOENCODER},of=(selection:pool={BUNDLED / 'pool'}))",
+    "S1c1": f"ssl-select:identity=({AUTOENCODER})",
 }
 """Systems of the VoicePrivacy Challenge 2020 (Tomashenko et al. 2022)."""
 NO_COUNTERPART = {
@@ -42,8 +45,6 @@ NO_COUNTERPART = {
     "M1c1": "M1c1's semi-adversarial bottleneck is trained by nobody here",
     "M1c3": "needs a synthesizer of two parts, as b1a has; no weights of b1a are at hand",
     "M1c4": "needs a synthesizer of two parts, as b1a has; no weights of b1a are at hand",
-    "S1": "needs an autoencoder of voicenym train autoencoder; none is bundled",
-    "S1c1": "needs an autoencoder of voicenym train autoencoder; none is bundled",
     "S2": "S2's tuned parameters are not published",
     "S2c1": "S2's tuned parameters are not published",
 }
@@ -62,13 +63,13 @@ def without(names: Sequence[str], budget: str) -> dict[str, str]:
 
 
 IDENTITIES = (
-    "A1, A2, B1, K2, M1c2, O1 and O1c1 are these choices of a voice in the SSL-based pipeline with "
-    "bundled weights (word codes of Whisper tiny.en, 3.7 million weights of a vocoder), not in "
-    "x-vectors, TDNN-F and NSF"
+    "A1, A2, B1, K2, M1c2, O1, O1c1, S1 and S1c1 are these choices of a voice in the SSL-based "
+    "pipeline with bundled weights (word codes of Whisper tiny.en, 3.7 million weights of a "
+    "vocoder), not in x-vectors, TDNN-F and NSF"
 )
 """What differs in the counterparts of x-vector systems."""
 DEFINED = (
-    "A1 and A2 are approximations: the papers on them leave sizes open; theta of O1c1 is not "
-    "published, here it is 0.2"
+    "A1, A2, S1 and S1c1 are approximations: the papers on them leave sizes open; theta of O1c1 is "
+    "not published, here it is 0.2"
 )
 """What the papers leave open."""

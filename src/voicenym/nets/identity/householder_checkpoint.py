@@ -15,8 +15,6 @@ from voicenym.nets.checkpoint import configuration, fill, finite, modified, read
 from voicenym.nets.identity.householder_network import Householder
 
 KIND = "householder"
-BUNDLED = Path(__file__).parent / "bundled"
-"""Bundled networks by name; their cards lie beside their weights."""
 
 
 @dataclass(frozen=True, eq=False)
