@@ -33,6 +33,7 @@ SPEAKER = "speaker-3"
 RATE = 16_000
 SECONDS = 2.4
 SYSTEMS = (
+    "b1a",
     "b1b",
     "base",
     "formant",

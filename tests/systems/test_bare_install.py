@@ -15,7 +15,7 @@ from voicenym.anonymizer.registry import SYSTEMS
 from voicenym.nets.weights_home import VARIABLE
 
 pytestmark = pytest.mark.slow
-SILENT = {"asr-tts": "voicenym models pull", "b1a": "voicenym models assemble"}
+SILENT = {"asr-tts": "voicenym models pull"}
 """Systems whose weights do not come along, and what their error prescribes."""
 EXTRAS = {
     "aiortc", "c2pa", "ctranslate2", "fastapi", "faster_whisper", "fsspec", "huggingface_hub",

@@ -41,7 +41,7 @@ class Budget:
 
 
 FEW = ("B1", "B2", "O1")
-ALL = ("A1", "A2", "B1", "B2", "D1", "I1", "K2", "M1c2", "O1", "O1c1", "S1", "S1c1")
+ALL = ("A1", "A2", "B1", "B2", "D1", "I1", "K2", "M1c2", "M1c3", "M1c4", "O1", "O1c1", "S1", "S1c1")
 
 BUDGETS = {
     budget.name: budget

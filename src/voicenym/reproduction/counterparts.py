@@ -20,6 +20,11 @@ def in_pipeline(identity: str) -> str:
     return f"ssl-select:identity=({identity}:pool={BUNDLED / 'pool'})"
 
 
+def half(part: str) -> str:
+    """``b1a`` with the voice of B1 in one of its two models, and the speaker's in the other."""
+    return f"b1a:identity=(half:part={part},of=(selection:pool={BUNDLED / 'pool'}))"
+
+
 MIXTURE, SELECTION, ROH, LOH = "ssl-gmm", "ssl-select", "ssl-roh", "ssl-loh"
 COPY = "ssl-select:identity=copy"
 AUTOENCODER = "autoencoder:model=autoencoder-small"
@@ -34,6 +39,8 @@ CHALLENGE = {
     "I1": "formant",
     "K2": in_pipeline("indistinguishable"),
     "M1c2": COPY,
+    "M1c3": half("acoustic"),
+    "M1c4": half("vocoder"),
     "O1": MIXTURE,
     "O1c1": f"{MIXTURE}:theta=0.2",
     "S1": f"ssl-select:identity=({AUTOENCODER},of=(selection:pool={BUNDLED / 'pool'}))",
@@ -43,8 +50,6 @@ CHALLENGE = {
 NO_COUNTERPART = {
     "M1": "M1's end-to-end recogniser for the bottleneck is trained by nobody here",
     "M1c1": "M1c1's semi-adversarial bottleneck is trained by nobody here",
-    "M1c3": "needs a synthesizer of two parts, as b1a has; no weights of b1a are at hand",
-    "M1c4": "needs a synthesizer of two parts, as b1a has; no weights of b1a are at hand",
     "S2": "S2's tuned parameters are not published",
     "S2c1": "S2's tuned parameters are not published",
 }
@@ -65,7 +70,7 @@ def without(names: Sequence[str], budget: str) -> dict[str, str]:
 IDENTITIES = (
     "A1, A2, B1, K2, M1c2, O1, O1c1, S1 and S1c1 are these choices of a voice in the SSL-based "
     "pipeline with bundled weights (word codes of Whisper tiny.en, 3.7 million weights of a "
-    "vocoder), not in x-vectors, TDNN-F and NSF"
+    "vocoder), M1c3 and M1c4 in b1a's bundled weights, not in x-vectors, TDNN-F and NSF"
 )
 """What differs in the counterparts of x-vector systems."""
 DEFINED = (

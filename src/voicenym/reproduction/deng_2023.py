@@ -25,7 +25,7 @@ CLOAK = (
 )
 SYSTEMS = (
     "HFGAN is ssl-select with bundled weights, VoiceMask is vtln, McAdams is mcadams; NSF is b1a, "
-    "whose weights are not at hand"
+    "with bundled weights of a laptop's size, an inverse-STFT vocoder in the place of the NSF"
 )
 VERIFIERS = (
     "verifiers of this package, given by --verifier, where the paper has ECAPA-TDNN, x-vectors, "

@@ -10,6 +10,7 @@ from voicenym.resynthesis.pipeline.card_text import (
     B1_STEPS,
     B1_UNLIKE,
     FAILS,
+    NEEDS,
     PROMISES,
 )
 from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
@@ -36,19 +37,26 @@ class B1a(SelectionPipeline):
             "mels = acoustic model(content, F0, x'); waveform = harmonic-plus-noise NSF(mels, F0, "
             "x')",
         ),
-        needs="weights, not bundled (voicenym models assemble); 16 kHz; CPU or GPU; two passes "
-        "over a recording; content/ (tdnnf), speaker/, synthesizer/ (acoustic-nsf), pool/",
-        protects="unknown: no figures; no weights were at hand to measure with",
+        needs=f"{NEEDS} (acoustic-nsf or acoustic-istft), pool/ with PLDA",
+        protects="little: published for B1.a, an attacker who trains on its output has an EER of "
+        "11.8 %; the bundled weights are no better",
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other; published for B1.a: an attacker "
             "who trains on its output has an EER of 11.8 %",
             *FAILS,
+            "the bundled weights are of English, and other languages are not detected: a warning "
+            "says so, and their words are lost",
         ),
         approximations=(
             *B1_UNLIKE,
             "the acoustic model is not autoregressive: it has no feedback of its own output; sizes "
             "of its layers are ours",
             "long recordings: windows of 10 s meet at unvoiced frames",
+            "the bundled content is that of b1b, and the speaker encoder ecapa-small, 192 numbers, "
+            "where the x-vector is",
+            "the bundled vocoder is an inverse-STFT vocoder with a source of pulses and noise, "
+            "whose network runs once a frame, where the NSF is; acoustic model and vocoder were "
+            "trained together, and the mels between them are kept mels by a loss",
         ),
     )

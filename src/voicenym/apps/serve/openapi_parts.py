@@ -19,7 +19,7 @@ _REASONS = {
     422: ("a recording or a field that does not fit", "There is no such system."),
     429: ("too many requests of this client", "This client sends requests too often."),
     500: ("a defect", "The server failed on this request; nothing of it was kept."),
-    501: ("weights or packages that the server does not have", "b1a: needs weights."),
+    501: ("weights or packages that the server does not have", "asr-tts: needs weights."),
     503: ("too much work, or a killed worker", "The server works on as many requests as it may."),
     507: ("disk full", "The server's disk is full."),
 }
