@@ -423,9 +423,7 @@ def test_kaldi_folders_of_a_store_are_read_and_name_nothing_outside(store, tmp_p
         with pytest.raises(CorpusError, match=r"s3://corpus/in/dev/wav\.scp: .* is a command"):
             recordings(Path("s3://corpus/in"), allow_pipes=True)
         upload_text("ann-1 /a/b/1.wav", "s3://corpus/only/wav.scp")
-        with pytest.raises(
-            CorpusError, match=r"only/wav\.scp: names recordings, and there"
-        ):
+        with pytest.raises(CorpusError, match=r"only/wav\.scp: names recordings, and there"):
             recordings(Path("s3://corpus/only"))
     assert list(temporary.glob(".voicenym-*")) == []
 
