@@ -18,8 +18,9 @@ from typing import ClassVar
 import pytest
 from shard_material import add, parquet_shard, said, sound, tree, web_shard
 
+from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.shard_ledger import status_of_store
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, DependencyError
 from voicenym.pseudonym import Key
 
 fsspec = pytest.importorskip("fsspec")
@@ -689,6 +690,20 @@ def test_a_missing_package_of_a_store_is_named(anonymize, monkeypatch, scheme, p
     assert done.returncode == 1
     assert f"needs the package {package}: pip install {package}" in said(done)
     assert said(done).count("\n") == 1
+
+
+def test_a_package_that_would_replace_objects_is_refused(monkeypatch):
+    """As fsspec and s3fs before 2024.12, which ignore the wish for a conditional put."""
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    def put_file(self, lpath, rpath, callback=None, **options):
+        raise AssertionError
+
+    object_store.check_writable("memory://out")
+    monkeypatch.setattr(fsspec.AbstractFileSystem, "put_file", put_file)
+    monkeypatch.setattr(fsspec, "filesystem", lambda scheme: MemoryFileSystem())
+    with pytest.raises(DependencyError, match=r"would replace .*; pip install --upgrade fsspec s3"):
+        object_store.check_writable("s3://corpus/out")
 
 
 def forget(scheme: str) -> None:
