@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import stat
+import tarfile
+import tempfile
 
 import numpy as np
 import pytest
 import soundfile
+import torch
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
@@ -104,3 +107,41 @@ def test_too_few_speakers_are_refused(buzzers, tmp_path):
 def test_speakers_to_judge_on_must_be_others(buzzers, tmp_path):
     data = ("-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", tmp_path)
     assert "both in the data and in the test" in refused(*data, "--test", buzzers / "train")
+
+
+def left_after(folder, data, config, *steps):
+    """Last checkpoint of a run that is left and resumed after each number of steps; times of the
+    files of prepared speech.
+    """
+    for count in steps:
+        done = CliRunner().invoke(
+            app,
+            ["train", "verifier", "-d", str(data), "-c", str(config), "-o", str(folder),
+             "--steps", str(count), "--accelerator", "cpu", "--workers", "0"],
+        )  # fmt: skip
+        assert done.exit_code == 0, done.output
+        assert f"step {count}" in done.stderr
+    return (
+        torch.load(folder / "last.ckpt", weights_only=False),
+        {path.name: path.stat().st_mtime_ns for path in (folder / "speech").iterdir()},
+    )
+
+
+def test_a_training_on_shards_goes_on_where_it_stopped(buzzers, tmp_path, monkeypatch):
+    """Private copies have new places in each run; prepared speech is that of files."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    shards = tmp_path / "shards"
+    shards.mkdir()
+    for part in range(2):
+        with tarfile.open(shards / f"{part}.tar", "w") as tar:
+            for path in sorted((buzzers / "train").rglob("*.wav")):
+                if int(path.stem) % 2 == part:
+                    tar.add(path, str(path.relative_to(buzzers / "train")))
+    config = buzzers / "tiny.yaml"
+    _, prepared = left_after(tmp_path / "a", buzzers / "train", config, 2)
+    first, before = left_after(tmp_path / "b", shards, config, 2)
+    resumed, after = left_after(tmp_path / "b", shards, config, 4)
+    assert after == before  # nothing is prepared a second time
+    assert after.keys() == prepared.keys()
+    assert [kept["global_step"] for kept in (first, resumed)] == [2, 4]

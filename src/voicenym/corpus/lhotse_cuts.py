@@ -61,11 +61,12 @@ def _check(path: Path, cut: Any) -> None:
         raise CorpusError(f"{path}: {printable(cut.id)} has times that are no seconds; mend it")
 
 
-def utterances(path: Path) -> list[Recording]:
+def utterances(path: Path, *, remote: bool = False) -> list[Recording]:
     """Recordings of all supervisions of all cuts.
 
     Args:
         path: cuts, as ``.jsonl`` or ``.jsonl.gz``.
+        remote: whether recordings may have URLs, which become their paths; nothing opens them.
 
     Raises:
         DependencyError, CorpusError: as :func:`read_cuts`.
@@ -77,7 +78,8 @@ def utterances(path: Path) -> list[Recording]:
         recording = getattr(cut, "recording", None)
         if recording is None:
             raise CorpusError(f"{path}: {cut.id} has no recording of its own; save simple cuts")
-        if len(recording.sources) != 1 or recording.sources[0].type != "file":
+        kinds = ("file", "url") if remote else ("file",)
+        if len(recording.sources) != 1 or recording.sources[0].type not in kinds:
             raise CorpusError(
                 f"{path}: {recording.id} is not stored as one file, which is needed here"
             )

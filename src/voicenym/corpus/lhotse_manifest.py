@@ -23,6 +23,7 @@ from voicenym.corpus.file_plan import Item
 from voicenym.corpus.id_checks import check_id, check_inside
 from voicenym.corpus.lhotse_cuts import read_cuts
 from voicenym.corpus.lhotse_fields import Outlines
+from voicenym.corpus.lhotse_outputs import described
 from voicenym.errors import CorpusError
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
@@ -48,18 +49,20 @@ class LhotseManifest:
     outlines: Outlines
 
     def finish(self, failed: set[str]) -> list[Path]:
-        """Writes ``cuts.jsonl.gz`` with the anonymized recordings; returns its path."""
-        from lhotse import Recording
+        """Writes ``cuts.jsonl.gz`` with the anonymized recordings; returns its path.
 
-        done = []
-        for item in self.items:
-            name = item.utterance
-            if name in failed or not item.target.is_file():
+        Raises:
+            CorpusError: an output is no recording, so that another program wrote it; the others are
+                in the manifest.
+        """
+        there = [i for i in self.items if i.utterance not in failed and i.target.is_file()]
+        tasks = [(i.target, self.outlines.recording(i.speaker, i.utterance)) for i in there]
+        done, unread = [], []
+        for item, recording in zip(there, described(tasks), strict=True):
+            name, speaker = item.utterance, item.speaker
+            if recording is None:
+                unread.append(item.target)
                 continue
-            speaker = item.speaker
-            recording = Recording.from_file(
-                item.target, recording_id=self.outlines.recording(speaker, name)
-            )
             if name in self.supervisions:
                 done.append(self.outlines.own_cut(recording, speaker, self.supervisions[name]))
             else:
@@ -79,6 +82,12 @@ class LhotseManifest:
             file.commit()
         finally:
             file.discard()
+        if unread:
+            raise CorpusError(
+                f"{unread[0]}: cannot be read as a recording ({len(unread)} such), so that it is "
+                f"not what voicenym wrote there, and {OUTPUT_NAME} leaves it out; remove it and "
+                "run again"
+            )
         return [self.output / OUTPUT_NAME]
 
 

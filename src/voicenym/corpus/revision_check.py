@@ -41,15 +41,15 @@ def check_log(
     for text in log.read_text("utf-8", "replace").splitlines():
         try:
             line = json.loads(text)
-        except json.JSONDecodeError:
-            continue  # the last line of a run that was killed
+        except (ValueError, RecursionError):
+            continue  # the last line of a run that was killed, or a stranger's
         if isinstance(line, dict) and isinstance(line.get("output"), str):
             last[line["output"]] = line
     stamps = [stamp] if fallback is None else [stamp, {**stamp, "weights": "", **fallback}]
     for output, line in last.items():
         if output in gone or "sha256" not in line:
             continue
-        if "fallback" in line:
+        if isinstance(line.get("fallback"), dict):
             line = {**line, "weights": "", **line["fallback"]}
         for own in stamps:
             if any(line.get(name) != own[name] for name in ("system", "key_check")):

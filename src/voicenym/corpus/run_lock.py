@@ -124,7 +124,7 @@ class RunLock:
     def _holder(self) -> dict[str, object]:
         try:
             owner = json.loads(self.path.read_text("utf-8"))
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return {}
         known = isinstance(owner, dict) and isinstance(owner.get("pid"), int) and "host" in owner
         return owner if known else {}
@@ -138,7 +138,7 @@ def lives(holder: dict[str, object]) -> bool:
         return True
     try:
         os.kill(int(str(holder["pid"])), 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -36,6 +37,8 @@ class RunLog:
             CorpusError: the file cannot be read.
         """
         try:
+            if not self.path.is_file() and os.path.lexists(self.path):
+                raise OSError(errno.EINVAL, "it is no regular file")  # a pipe may never end
             data = self.path.read_bytes()
         except FileNotFoundError:
             return
@@ -46,8 +49,8 @@ class RunLog:
         for text in data.decode("utf-8", "replace").splitlines():
             try:
                 line = json.loads(text)
-            except ValueError:
-                continue  # half a line of a run that was killed
+            except (ValueError, RecursionError):
+                continue  # half a line of a run that was killed, or a stranger's
             if isinstance(line, dict) and isinstance(line.get("output"), str):
                 self.lines[line["output"]] = line
 

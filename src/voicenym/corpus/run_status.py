@@ -12,6 +12,9 @@ from voicenym.corpus.run_lock import RunLock
 from voicenym.corpus.run_log import Line, RunLog
 from voicenym.errors import CorpusError
 
+MOST = 1e15
+"""Numbers of a log from this on count as 0."""
+
 
 @dataclass(frozen=True)
 class RunStatus:
@@ -87,12 +90,19 @@ def status_from(lines: Mapping[str, Line], holder: Mapping[str, object] | None) 
         host=str((holder or {}).get("host", "")),
         items=facts.get("items", 0),
         done=len(done),
-        seconds=sum(float(line.get("duration", 0.0)) for line in done),
+        seconds=sum(_number(line.get("duration")) for line in done),
         failures=failures,
         elapsed=elapsed,
         settled=max(0, len(lines) - facts.get("settled", 0)),
-        left_out=sum(int(line.get("failed", 0)) for line in done),
+        left_out=int(sum(_number(line.get("failed")) for line in done)),
     )
+
+
+def _number(value: object) -> float:
+    """A number of a log, which a stranger may have written; else 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return 0.0
+    return float(value) if abs(value) < MOST else 0.0
 
 
 def _is_count(value: object) -> bool:

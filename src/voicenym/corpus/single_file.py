@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import io
 import os
+import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -53,7 +55,13 @@ class Result:
 
 
 def sha256_of(path: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file, in hex."""
+    """SHA-256 of a regular file, in hex.
+
+    Raises:
+        OSError: it cannot be read, or is a pipe or a device, which may never end.
+    """
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        raise OSError(errno.EINVAL, "is no regular file", os.fspath(path))
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while data := file.read(HASH_BYTES):

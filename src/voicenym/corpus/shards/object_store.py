@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import inspect
 import json
 import os
 import time
@@ -101,13 +102,28 @@ def check_writable(location: str) -> None:
     """Refuses a store to which nothing can be written exactly once.
 
     Raises:
-        CorpusError: with the cure.
+        CorpusError, DependencyError: with the cure.
     """
     if is_url(location) and location.partition("://")[0] in READ_ONLY:
         raise CorpusError(
             f"{location}: can be read and not written, since this store replaces what another "
             "process writes; write to a folder or to s3://, then upload it"
         )
+    if is_url(location) and not _writes_once(_system(location)):
+        extra = PACKAGES[location.partition("://")[0]]
+        raise DependencyError(
+            f"{location}: the installed {extra} would replace what another process writes there; "
+            f"pip install --upgrade fsspec {extra}"
+        )
+
+
+def _writes_once(system: Any) -> bool:
+    """Whether a store's package knows conditional puts; releases before 2024.12 ignore the wish."""
+    from fsspec.asyn import AsyncFileSystem  # type: ignore[import-untyped]
+
+    name = "_put_file" if isinstance(system, AsyncFileSystem) else "put_file"
+    calls = (vars(kind).get(name) for kind in type(system).__mro__ if kind is not AsyncFileSystem)
+    return any(call is not None and "mode" in inspect.signature(call).parameters for call in calls)
 
 
 def join(folder: str, name: str) -> str:

@@ -49,7 +49,7 @@ class StoreRunState:
             data = object_store.read_bytes(self._place(name))
             try:
                 line = json.loads(data) if data else None
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue  # no line of ours: the output is compared
             if isinstance(line, dict) and line.get("output") == name:
                 self._lines[name] = line
@@ -117,7 +117,7 @@ def status_of_store(folder: str) -> RunStatus:
     for name, data in found.items():
         try:
             content = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if not isinstance(content, dict):
             continue
@@ -137,7 +137,7 @@ def _holder(data: bytes) -> dict[str, object]:
     """What a run said of itself; nothing if it is not understood."""
     try:
         content = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     known = isinstance(content, dict) and isinstance(content.get("pid"), int) and "host" in content
     return content if known else {}

@@ -13,7 +13,7 @@ from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.folder_walk import EXTENSIONS, walk
 from voicenym.corpus.id_checks import check_id, printable
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards import object_store, store_tables
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_source import GZIP, ZSTANDARD
 from voicenym.errors import CorpusError
@@ -146,7 +146,7 @@ def units_of(
         skipped: receives names that are not read, with reasons.
 
     Raises:
-        CorpusError: the folders are ambiguous.
+        CorpusError: the folders are ambiguous, or are Kaldi's.
     """
     units, files = [], []
     tables = {
@@ -178,6 +178,7 @@ def units_of(
     inner = [PurePosixPath(one.name) for one in files]
     people: Sequence[str | None] = [speaker] * len(files)
     if speaker is None and files:
+        store_tables.check_no_tables(root, listed)
         people = speaker_rule.by_folders(Path(root), inner, level)
     for one, place, who in zip(files, inner, people, strict=True):
         name = str(place.with_suffix(output_suffix(place.suffix)))

@@ -11,7 +11,7 @@ from voicenym.corpus import speaker_rule
 from voicenym.corpus.folder_walk import EXTENSIONS
 from voicenym.corpus.id_checks import check_id, printable
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.shards import object_store, private_copies, shard_plan
+from voicenym.corpus.shards import object_store, private_copies, shard_plan, store_tables
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_contents import Content, contents
 from voicenym.corpus.shards.shard_plan import RECORDING, Unit
@@ -30,9 +30,9 @@ class Copied:
     """Private copies of a location.
 
     Args:
-        shards: recordings of its shards.
-        files: folder of its recordings that are files of a store, with their texts and a manifest;
-            None without any.
+        shards: recordings of its shards, or of a lhotse manifest.
+        files: folder of its recordings that are files of a store, with their texts, a manifest and
+            tables of Kaldi, which name these copies; None without any.
     """
 
     shards: list[Recording]
@@ -55,6 +55,8 @@ def copied(
         DependencyError: a package that reads the shards or the store is missing.
     """
     location = object_store.location_of(location)
+    if store_tables.is_cuts(location):
+        return Copied(store_tables.of_cuts(location, left_out), None)
     listed = shard_plan.listed(location, None, [])
     units = shard_plan.units_of(location, listed, "", speaker="", level=None, skipped=[])
     choice = SpeakerChoice(FieldChoice(field), None, level)
@@ -133,10 +135,17 @@ def _files(location: str, listed: Sequence[Listed], left_out: LeftOut) -> Path |
     names = {one.name for one in listed if PurePosixPath(one.name).suffix.lower() in EXTENSIONS}
     texts = {str(PurePosixPath(name).with_suffix(".txt")) for name in names}
     if not names:
+        for one in listed:
+            if PurePosixPath(one.name).name == store_tables.SCP:
+                raise CorpusError(
+                    f"{one.location}: names recordings, and there are none below {location}; give "
+                    "the folder that holds both"
+                )
         return None
     folder = private_copies.new_folder()
     for one in listed:
-        if one.name not in names | texts | {MANIFEST}:
+        wanted = one.name in names or one.name in texts or one.name == MANIFEST
+        if not wanted and not store_tables.is_kaldi_table(one.name):
             continue
         try:
             path = folder / check_id(location, one.name, folders=True)
@@ -144,4 +153,8 @@ def _files(location: str, listed: Sequence[Listed], left_out: LeftOut) -> Path |
             object_store.download(one.location, path)
         except CorpusError as error:
             left_out.add(one.name, str(error))
+    try:
+        store_tables.point_to_copies(folder, location)
+    except CorpusError as error:
+        raise CorpusError(str(error).replace(str(folder), location)) from None
     return folder
