@@ -173,6 +173,16 @@ class KeptWork:
         self._end = self._file.tell()
 
 
+def beside(place: Path, kind: str) -> Path:
+    """Path of the work that is kept beside a file.
+
+    Args:
+        place: the file, after which the work is named.
+        kind: of work, one word.
+    """
+    return place.with_name(f".voicenym-{place.name}.{kind}")
+
+
 def digest_of(*parts: bytes | str) -> str:
     """Digest of bytes and texts, in hex, as a key of :class:`KeptWork`.
 

@@ -103,6 +103,14 @@ class Terminal:
                 return
         raise AssertionError(f"it did not come: {self.screen[-2_000:]!r}")
 
+    def says(self, text):
+        """Speak until the screen, which is drawn at intervals, has shown a text."""
+        for _ in range(6_000):
+            if text in self.screen:
+                return
+            self.packet()
+        raise AssertionError(f"it was not shown: {self.screen[-2_000:]!r}")
+
     def end(self):
         for _ in range(6_000):
             try:
@@ -138,14 +146,14 @@ def terminal():
 def test_mute_panic_resume_and_quit_act_on_a_terminal(terminal):
     terminal.until(sounds)
     terminal.press("m")
+    terminal.says(b"muted")
     terminal.until(silent)
-    assert b"muted" in terminal.screen
     terminal.press("m")
     terminal.until(sounds)
     for key in (" ", "p"):
         terminal.press(key)
+        terminal.says(b"silence goes out until you resume")
         terminal.until(silent, 60)
-        assert b"silence goes out until you resume" in terminal.screen
         terminal.press("m")  # muting is no way out of a stop
         terminal.press("m")
         terminal.until(silent, 30)

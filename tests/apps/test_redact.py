@@ -253,6 +253,66 @@ def test_words_and_people_go_on_where_they_were_interrupted(
     assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
 
 
+def test_a_folder_goes_on_within_the_recording_in_work(command, scripted, tmp_path, monkeypatch):
+    from voicenym.corpus import batch_task
+
+    (tmp_path / "in").mkdir()
+    os.replace(tmp_path / "talk.wav", tmp_path / "in" / "talk.wav")
+    assert command("key", "new", "project.key").returncode == 0
+    given = ("anonymize", "in", "--list", "list.txt", "-s", "mcadams", "--key", "project.key")
+    given += ("--workers", "1", "--lenient")
+    assert command(*given, "-o", "whole").returncode == 0
+    assert os.listdir(tmp_path / "in") == ["talk.wav"]
+
+    def interrupted(*arguments, **others):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_task, "anonymize_unnamed", interrupted)
+        assert command(*given, "-o", "out").returncode == 130
+    kept = tmp_path / "in" / ".voicenym-talk.wav.heard"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    with monkeypatch.context() as patch:
+        patch.setattr(Scripted, "hear", interrupted)
+        done = command(*given, "-o", "out")
+    assert done.returncode == 0, done.stderr
+    for name in ("talk.wav", "talk.txt"):
+        one, other = (tmp_path / folder / name for folder in ("whole", "out"))
+        assert one.read_bytes() == other.read_bytes()
+    assert os.listdir(tmp_path / "in") == ["talk.wav"]
+
+
+def test_a_recording_that_fails_keeps_nothing_heard(command, scripted, tmp_path, monkeypatch):
+    from voicenym.corpus import batch_task
+    from voicenym.errors import AudioError
+
+    def failing(*arguments, **others):
+        raise AudioError("talk.wav: cannot be written")
+
+    given = ("anonymize", "talk.wav", "--list", "list.txt", "-s", "mcadams", "-o", "out.wav")
+    with monkeypatch.context() as patch:
+        patch.setattr(batch_task, "anonymize_unnamed", failing)
+        assert command(*given, "--workers", "1", "--lenient").returncode == 1
+    assert not [name for name in os.listdir(tmp_path) if name.startswith(".")]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files of dead processes are told by their locks")
+def test_what_a_killed_run_left_is_removed_by_the_next(command, two_people, tmp_path):
+    left = [tmp_path / f".voicenym-{digit * 16}.tmp.txt" for digit in "01"]
+    given, _ = two_people
+    for path, arguments in zip(
+        left,
+        [
+            (*given, "-o", "out.wav"),
+            ("redact", "talk.wav", "--list", "list.txt", "-o", "redacted.wav"),
+        ],
+        strict=True,
+    ):
+        path.write_text("Anna")  # no process holds its lock
+        assert command(*arguments).returncode == 0
+        assert not path.exists()
+
+
 @pytest.fixture
 def speaking(monkeypatch):
     """A synthesiser of vowels, and a listener of ``asr-tts`` that hears what it is told."""

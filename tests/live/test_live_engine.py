@@ -339,7 +339,8 @@ def test_the_line_gives_what_the_stream_gives_later_by_a_constant_delay(system):
     key = voicenym.Key(bytes(32)).pseudonym("anna")
     rate, block, margin = 16_000, 160, 80
     anonymize = voicenym.load(system)
-    engine = LiveEngine(lambda: anonymize.stream(key, rate), rate, block, margin)
+    # a clock that stands: what is measured is the sound, not how busy the machine is
+    engine = LiveEngine(lambda: anonymize.stream(key, rate), rate, block, margin, clock=lambda: 0.0)
     engine.work()
     time = torch.arange(8_000) / rate
     sound = 0.2 * torch.sin(600 * time + 3 * torch.sin(20 * time))

@@ -121,6 +121,9 @@ class Worker:
                 timestamps.level([item.target, *([] if text is None else [text.path])])
         except Exception as error:
             return Outcome(item, None, in_words(error, item))
+        finally:
+            if edit is not None:
+                edit.finish()
         if edit is None:
             return Outcome(item, result, None, input_digest=digest)
         result = replace(result, warnings=(*edit.warnings, *result.warnings))
@@ -148,25 +151,34 @@ class Worker:
         if edit is not None:
             system = system.with_text_edit(edit.texts)
             other = None if other is None else other.with_text_edit(edit.texts)
-        made = anonymize_unnamed(
-            system,
-            task.pseudonym,
-            source,
-            target,
-            name=str(item.source),
-            overwrite=overwrite,
-            lenient=lenient,
-            progress=progress,
-            fallback=other,
-            **({} if edit is None else {"edit": edit}),
-        )
+        try:
+            made = anonymize_unnamed(
+                system,
+                task.pseudonym,
+                source,
+                target,
+                name=str(item.source),
+                overwrite=overwrite,
+                lenient=lenient,
+                progress=progress,
+                fallback=other,
+                **({} if edit is None else {"edit": edit}),
+            )
+        except Exception:  # not an interruption, after which the next run goes on
+            if edit is not None:
+                edit.finish()
+            raise
         return made, edit
 
     def _compare(self, task: Task, progress: Progress | None) -> Outcome:
         item = task.item
         with temporary_folder(item.target.parent) as folder:
             made, edit = self._make(task, folder / item.target.name, False, progress)
-            result = made.commit()
+            try:
+                result = made.commit()
+            finally:
+                if edit is not None:
+                    edit.finish()
         if result.sha256 != sha256_of(item.target):
             return Outcome(
                 item,

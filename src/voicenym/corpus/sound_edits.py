@@ -49,6 +49,10 @@ class SoundEdit(Protocol):
         """The edit of phrases that a system heard in the edited sound and is going to speak."""
         ...
 
+    def finish(self) -> None:
+        """Drops what is kept for a run that is interrupted: the recording is written, or failed."""
+        ...
+
 
 Prepare = Callable[[Source, str, bool], SoundEdit]
 """Prepares the edit of a recording, by source, name for messages, and lenience."""

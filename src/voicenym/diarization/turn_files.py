@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from voicenym.audio.atomic import PRIVATE, unnamed_text
+from voicenym.audio.atomic import PRIVATE, sweep, unnamed_text
 from voicenym.diarization.audacity_labels import format_labels, parse_labels
 from voicenym.diarization.rttm import entry_name, format_rttm, parse_rttm
 from voicenym.diarization.speaker_turns import Diarization
@@ -125,9 +125,12 @@ def format_turns(
 def write_text(path: Path, text: str, overwrite: bool) -> None:
     """Writes a text file that only its owner can read, and gets its name when it is complete.
 
+    What a killed process left in the folder is removed.
+
     Raises:
         AudioError: exists already and may not be replaced, or cannot be written.
     """
+    sweep(path.parent)
     file = unnamed_text(path, text, overwrite, PRIVATE)
     try:
         file.commit()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from voicenym.audio import Reader
+from voicenym.errors import VoicenymError
 from voicenym.redaction.redactor import Redactor, Source
 from voicenym.redaction.removal import Removal
 from voicenym.redaction.sound_removal import removed
 from voicenym.redaction.text_redaction import TextRedaction
 from voicenym.redaction.word_placing import Interval
-from voicenym.transcription.heard_stretches import HeardStretches
+from voicenym.transcription.heard_stretches import HeardStretches, heard_before
 from voicenym.transcription.transcript_files import format_text
 
 
@@ -21,10 +24,13 @@ class RedactionEdit:
     Args:
         removal: after its check.
         text: removes words from texts that a system is going to speak.
+        kept: what was heard for it; :meth:`finish` removes it.
     """
 
-    def __init__(self, removal: Removal, text: TextRedaction) -> None:
-        self._removal, self._text = removal, text
+    def __init__(
+        self, removal: Removal, text: TextRedaction, kept: HeardStretches | None = None
+    ) -> None:
+        self._removal, self._text, self._kept = removal, text, kept
 
     @property
     def transcript(self) -> str:
@@ -55,6 +61,11 @@ class RedactionEdit:
         """Phrases without the words to remove."""
         return self._text(texts)
 
+    def finish(self) -> None:
+        """Removes what was heard: the recording is written, or failed."""
+        if self._kept is not None:
+            self._kept.remove()
+
 
 def edit_of(
     redactor: Redactor,
@@ -75,4 +86,33 @@ def edit_of(
     heard = redactor.hear(source, name, lenient=lenient, kept=kept)
     decisions = redactor.decide(heard)
     removal = redactor.secure(source, name, heard, decisions, lenient=lenient, kept=kept)
-    return RedactionEdit(removal, redactor.text_redaction(decisions, removal))
+    return RedactionEdit(removal, redactor.text_redaction(decisions, removal), kept)
+
+
+def resumed_edit_of(
+    redactor: Redactor, language: str | None, source: Source, name: str, lenient: bool
+) -> RedactionEdit:
+    """The edit of a recording as of :func:`edit_of`, which goes on where a run was interrupted.
+
+    What was heard lies beside the recording until :meth:`RedactionEdit.finish`.
+
+    Args:
+        redactor: of words.
+        language: of the recogniser; None if it finds it.
+        source, name, lenient: as of :func:`edit_of`.
+
+    Raises:
+        AudioError, RedactionError: as there; nothing is kept then.
+    """
+    kept = None
+    if isinstance(source, str | os.PathLike):
+        place = Path(source)
+        kept = heard_before(place, place, redactor.recogniser, language=language)
+    try:
+        return edit_of(redactor, source, name, lenient, kept)
+    except BaseException as error:
+        if kept is not None:
+            if isinstance(error, VoicenymError):
+                kept.remove()
+            kept.close()
+        raise

@@ -151,9 +151,9 @@ class RedactionSettings:
         """
         from functools import partial
 
-        from voicenym.redaction.redaction_edit import edit_of
+        from voicenym.redaction.redaction_edit import resumed_edit_of
 
-        return partial(edit_of, self.redactor(threads=1))
+        return partial(resumed_edit_of, self.redactor(threads=1), self.language)
 
     def stamp(self, key: Key) -> dict[str, Any]:
         """Settings for a log: the list is a tag that reveals nothing without the key."""

@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.kept_work import KeptWork, digest_of
+from voicenym.corpus.single_file import sha256_of
+from voicenym.kept_work import KeptWork, beside, digest_of
 from voicenym.transcription.timed_words import Word
+from voicenym.transcription.word_recogniser import WordRecogniser
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,28 @@ class HeardStretches:
     def remove(self) -> None:
         """Removes the file, because what is made of the stretches is complete."""
         self._work.remove()
+
+
+def heard_before(
+    place: Path, recording: Path, recogniser: WordRecogniser, **options: object
+) -> HeardStretches | None:
+    """What an interrupted run heard in a recording; None where it cannot be kept.
+
+    Args:
+        place: the file lies beside it and is named after it: the output of a transcription, whose
+            words it has, but the recording of a redaction, whose output is for others.
+        recording: what is heard.
+        recogniser: of words.
+        options: on which depends what is heard.
+    """
+    if not recording.is_file():
+        return None
+    stamp = {
+        "recording": sha256_of(recording),
+        "recogniser": [recogniser.name, recogniser.version],
+        **options,
+    }
+    return HeardStretches.open(beside(place, "heard"), stamp)
 
 
 def stretch_key(

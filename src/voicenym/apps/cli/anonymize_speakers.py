@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from voicenym.apps.cli.batch_report import Messages, conclude, fallback_sentence
-from voicenym.apps.cli.interrupted_work import PART, heard_before, parts_before, until_done
+from voicenym.apps.cli.interrupted_work import PART, parts_before, until_done
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.word_options import removed_in_words
 from voicenym.errors import DiarizationError
@@ -114,6 +114,7 @@ def anonymize_speakers(
     from voicenym.diarization.turn_files import read_turns
     from voicenym.diarization.turn_names import names_of, renamed
     from voicenym.redaction.redaction_edit import edit_of
+    from voicenym.transcription.heard_stretches import heard_before
 
     assert options.rttm is not None
     torch.set_num_threads(1)  # the same bits on any machine
@@ -176,6 +177,7 @@ def anonymize_speakers(
 
 def _checked_places(source: Path, target: Path, transcript: bool, overwrite: bool) -> Path:
     """Path of the transcript; places are refused before the work for them."""
+    from voicenym.audio.atomic import sweep
     from voicenym.corpus.output_target import check_target
     from voicenym.corpus.sound_edits import transcript_path
 
@@ -184,6 +186,7 @@ def _checked_places(source: Path, target: Path, transcript: bool, overwrite: boo
     if transcript:
         check_target(source, text, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
+    sweep(target.parent)  # what a killed run left
     return text
 
 

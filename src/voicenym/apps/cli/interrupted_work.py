@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from voicenym.errors import VoicenymError
+from voicenym.kept_work import beside
 
 if TYPE_CHECKING:
     from voicenym.corpus.fallback import Fallback
     from voicenym.kept_work import KeptWork
     from voicenym.pseudonym import Key
-    from voicenym.transcription.heard_stretches import HeardStretches
-    from voicenym.transcription.word_recogniser import WordRecogniser
 
 PART = "kept part"
 """Purpose of the tags of anonymized parts."""
@@ -54,31 +53,6 @@ def until_done(kept: T | None) -> Iterator[T | None]:
         kept.close()
 
 
-def heard_before(
-    place: Path, recording: Path, recogniser: WordRecogniser, **options: object
-) -> HeardStretches | None:
-    """What an interrupted run heard in a recording; None where it cannot be kept.
-
-    Args:
-        place: the file lies beside it and is named after it: the output of a transcription, whose
-            words it has, but the recording of a redaction, whose output is for others.
-        recording: what is heard.
-        recogniser: of words.
-        options: on which depends what is heard.
-    """
-    from voicenym.corpus.single_file import sha256_of
-    from voicenym.transcription.heard_stretches import HeardStretches
-
-    if not recording.is_file():
-        return None
-    stamp = {
-        "recording": sha256_of(recording),
-        "recogniser": [recogniser.name, recogniser.version],
-        **options,
-    }
-    return HeardStretches.open(_beside(place, "heard"), stamp)
-
-
 def voices_before(output: Path, recording: Path, encoder: str) -> KeptWork | None:
     """What an interrupted run of ``voicenym speakers`` found; None where it cannot be kept.
 
@@ -96,7 +70,7 @@ def voices_before(output: Path, recording: Path, encoder: str) -> KeptWork | Non
         return None
     weights = fingerprint(encoder_of(encoder).state_dict())
     stamp = {"voices": 1, "recording": sha256_of(recording), "encoder": weights}
-    return KeptWork.open(_beside(output, "voices"), stamp)
+    return KeptWork.open(beside(output, "voices"), stamp)
 
 
 def parts_before(
@@ -124,8 +98,4 @@ def parts_before(
     ]  # fmt: skip
     text = json.dumps(settings, sort_keys=True, default=str)
     stamp = {"parts": 1, "settings": key.tag(f"{PART}s", text)}
-    return KeptWork.open(_beside(target, "parts"), stamp)
-
-
-def _beside(place: Path, kind: str) -> Path:
-    return place.with_name(f".voicenym-{place.name}.{kind}")
+    return KeptWork.open(beside(target, "parts"), stamp)

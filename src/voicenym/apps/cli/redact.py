@@ -11,7 +11,7 @@ import typer
 
 from voicenym.apps.cli.batch_report import Messages
 from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.interrupted_work import heard_before, until_done
+from voicenym.apps.cli.interrupted_work import until_done
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.run_choices import KEY_VARIABLE, key_of_run
 from voicenym.apps.cli.word_options import (
@@ -97,6 +97,7 @@ def redact(
     from voicenym.redaction.redacted_file import write_redacted
     from voicenym.redaction.redaction_settings import settings_of
     from voicenym.redaction.sound_removal import WORD
+    from voicenym.transcription.heard_stretches import heard_before
 
     settings = settings_of(
         words, own, recogniser, language, way=by, on_miss=on_miss, entities=entities,
@@ -170,6 +171,7 @@ def _check(
         )
     if transcript is not None and output is None:
         raise RedactionError("--transcript belongs to a redacted recording; give -o FILE, too")
+    from voicenym.audio.atomic import sweep
     from voicenym.audio.containers import container_of
     from voicenym.corpus.output_target import check_target, same_file
     from voicenym.transcription.transcript_files import format_of
@@ -186,6 +188,8 @@ def _check(
         container_of(output, str(output))
     if transcript is not None:
         format_of(transcript)
+    for folder in {path.parent for path in places}:
+        sweep(folder)  # what a killed run left
 
 
 def _text(path: Path | None, removal: Removal, overwrite: bool) -> AbstractContextManager[None]:

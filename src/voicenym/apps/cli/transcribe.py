@@ -9,7 +9,7 @@ import typer
 
 from voicenym.apps.cli.batch_report import Messages
 from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.interrupted_work import heard_before, until_done
+from voicenym.apps.cli.interrupted_work import until_done
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.word_options import LANGUAGE, RECOGNISER
 from voicenym.errors import AudioError, VoicenymError
@@ -65,6 +65,7 @@ def transcribe(
     from voicenym.audio import open_reader
     from voicenym.diarization.turn_files import write_text
     from voicenym.transcription.faster_whisper_words import FasterWhisperWords
+    from voicenym.transcription.heard_stretches import heard_before
     from voicenym.transcription.word_listening import listen
 
     with ExitStack() as opened, Progress(quiet) as stage:
