@@ -52,6 +52,43 @@ def test_missing_samples_are_zeros_and_each_block_of_them_counts():
     assert (playout.blocks, playout.dropouts) == (5, 3)
 
 
+@given(
+    latency=st.integers(0, 60),
+    block=st.integers(1, 20),
+    prefill=st.integers(1, 60),
+    late=st.integers(0, 2),
+)
+def test_playing_starts_with_the_prefill_where_blocks_do_not_end_there(
+    latency, block, prefill, late
+):
+    """The delay is latency and prefill; zeros ahead of the sound are what is left out."""
+    playout = Playout(1)
+    playout.start(latency, prefill)
+    blocks = -(-prefill // block) + late
+    if blocks * block > 3 * prefill:
+        return  # dropped as from an input that is faster
+    for number in range(blocks):
+        playout.append(ramp(1 + number * block, block), block)
+    found = playout.take(latency + blocks * block)[:, 0]
+    surplus = min(latency, blocks * block - prefill)
+    sound = numpy.arange(1, blocks * block + 1)
+    assert (found[latency - surplus : latency - surplus + len(sound)] == sound).all()
+    assert not found[: latency - surplus].any()
+    assert playout.skipped == 0
+
+
+def test_after_a_dropout_no_sound_is_left_out():
+    playout = Playout(1)
+    playout.start(5, 12)
+    for number in range(2):
+        playout.append(ramp(1 + 10 * number, 10), 10)
+    assert playout.take(25)[:20, 0].tolist() == list(range(1, 21))
+    for number in range(2, 4):
+        playout.append(ramp(1 + 10 * number, 10), 10)
+    assert playout.take(20)[:, 0].tolist() == list(range(21, 41))
+    assert playout.skipped == 0
+
+
 def test_an_input_that_is_faster_makes_it_drop_the_oldest():
     playout = Playout(1)
     playout.start(0, 10)

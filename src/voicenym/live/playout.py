@@ -13,7 +13,8 @@ class Playout:
     A stream gives at least ``pushed - latency`` samples for ``pushed`` ones, in pieces of its own
     sizes. ``latency`` zeros ahead of them make the level at least ``pushed - played``, so that this
     difference is what is kept: playing starts at ``prefill``, and samples above ``most`` are
-    dropped, oldest first, as when the output's clock runs slower than the input's.
+    dropped, oldest first, as when the output's clock runs slower than the input's. Blocks seldom
+    end at ``prefill``: what they exceed it by at the start is taken from the zeros ahead.
 
     Not safe for threads: :class:`~voicenym.live.live_engine.LiveEngine` locks around it.
 
@@ -31,7 +32,7 @@ class Playout:
         self.blocks = self.dropouts = self.skipped = 0
         self._parts: deque[numpy.ndarray] = deque()
         self._level = self._margin = 0
-        self._prefill = self._most = 0
+        self._prefill = self._most = self._ahead = 0
         self._plays = self._began = False
 
     def start(self, latency: int, prefill: int) -> None:
@@ -45,12 +46,12 @@ class Playout:
         self._prefill, self._most = prefill, 3 * prefill
         if latency:
             self._parts.append(numpy.zeros((latency, self.channels), numpy.float32))
-            self._level = latency
+            self._level = self._ahead = latency
 
     def clear(self) -> None:
         """Empty it; zeros come out until samples of a new start are there."""
         self._parts.clear()
-        self._level = self._margin = 0
+        self._level = self._margin = self._ahead = 0
         self._plays = False
 
     def silence(self) -> None:
@@ -66,6 +67,7 @@ class Playout:
         if self._margin > self._most:
             surplus = min(self._margin - self._prefill, self._level)
             self._cut(surplus)
+            self._ahead = max(0, self._ahead - surplus)
             self._margin -= surplus
             self.skipped += surplus
 
@@ -77,6 +79,10 @@ class Playout:
             if not self._plays:
                 self.miss()
                 return out
+            surplus = min(self._margin - self._prefill, self._ahead)
+            self._cut(surplus)
+            self._margin -= surplus
+        self._ahead = 0  # after a dropout, what waits is sound
         self._began = True
         self.blocks += 1
         ready = min(count, self._level)
