@@ -9,13 +9,15 @@ import pytest
 import soundfile
 import torch
 
-from voicenym import Audio, Key, load
+from voicenym import Audio, Key, load, read
 from voicenym.dsp.resampling import RateChanger
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.nets.cloak.cloak import Cloak
 from voicenym.nets.cloak.geometry import WaveUNetConfig
 from voicenym.nets.speakers.ecapa import Ecapa
+from voicenym.nets.speakers.speaker_encoders import load as load_encoder
 from voicenym.nets.speakers.speaker_encoders import save
+from voicenym.systems.vcloak import BUNDLED, VERIFIERS
 
 pytest.importorskip("safetensors")
 
@@ -116,6 +118,29 @@ def test_a_recording_may_be_the_target(trained, tmp_path):
         made[hertz] = system(speech, KEY.pseudonym("a")).samples
         assert torch.equal(made[hertz], system(speech, KEY.pseudonym("b")).samples)
     assert (made[110] - made[260]).abs().max() > 1e-4
+
+
+def test_bundled_weights_move_towards_a_target(sample, tmp_path):
+    """Weights of targets are bundled beside those of drawn ones, and approach a target more."""
+    encoder = load_encoder(VERIFIERS / "ecapa-small")
+    speech = read(sample)
+    other = load("recast")(speech, KEY.pseudonym("another"))
+    place = tmp_path / "target.wav"
+    soundfile.write(place, other.samples.reshape(-1).numpy(), speech.rate)
+
+    def near(**fields):
+        system = load("vcloak", epsilon=0.1, target=str(place), **fields)
+        made = system(speech, KEY.pseudonym("a")).samples.reshape(-1)
+        return cosine(made)
+
+    def cosine(samples):
+        one, two = encoder.embed([samples, other.samples.reshape(-1)])
+        return float(torch.nn.functional.cosine_similarity(one, two, dim=0))
+
+    assert speech.rate == 16_000
+    assert near() > cosine(speech.samples.reshape(-1)) + 0.1
+    assert near() > near(weights=str(BUNDLED)) + 0.1
+    assert load("vcloak", target=str(place)).version != load("vcloak").version
 
 
 def test_a_target_that_is_too_short_or_silent_is_refused(trained, tmp_path):

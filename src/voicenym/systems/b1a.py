@@ -39,7 +39,7 @@ class B1a(SelectionPipeline):
         ),
         needs=f"{NEEDS} (acoustic-nsf or acoustic-istft), pool/ with PLDA",
         protects="little: published for B1.a, an attacker who trains on its output has an EER of "
-        "11.8 %; the bundled weights are no better",
+        "11.8 %; attackers who train were not measured with the bundled weights",
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other; published for B1.a: an attacker "
