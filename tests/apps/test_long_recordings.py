@@ -191,7 +191,10 @@ def test_an_interrupted_redaction_writes_the_bytes_of_an_uninterrupted_one(
         assert one.read_bytes() == other.read_bytes()
 
 
-def test_an_interrupted_batch_of_redactions_leaves_nothing(command, counting, minutes, tmp_path):
+def test_an_interrupted_batch_of_redactions_leaves_only_what_it_heard(
+    command, counting, minutes, tmp_path
+):
+    """Beside the recording, for its owner alone, so that the next run goes on."""
     minutes(1)
     (tmp_path / "list.txt").write_text("level0\n")
     before = sorted(os.listdir(tmp_path))
@@ -201,7 +204,11 @@ def test_an_interrupted_batch_of_redactions_leaves_nothing(command, counting, mi
             "anonymize", "long.wav", "--list", "list.txt", "-o", "o.wav", "-s", "mcadams"
         )
         assert done.returncode == 130, done.stderr
-        assert sorted(os.listdir(tmp_path)) == before
+        heard = tmp_path / ".voicenym-long.wav.heard"
+        left = set(os.listdir(tmp_path)) - {heard.name}
+        assert sorted(left) == before
+        assert not heard.exists() or heard.stat().st_mode & 0o777 == 0o600
+    assert heard.exists()
 
 
 def test_interrupted_searches_for_speakers_leave_nothing_half_done(

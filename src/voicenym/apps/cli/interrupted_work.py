@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from voicenym.errors import VoicenymError
-from voicenym.kept_work import beside
 
 if TYPE_CHECKING:
     from voicenym.corpus.fallback import Fallback
@@ -62,7 +61,7 @@ def voices_before(output: Path, recording: Path, encoder: str) -> KeptWork | Non
         encoder: of speakers, by name or folder.
     """
     from voicenym.corpus.single_file import sha256_of
-    from voicenym.kept_work import KeptWork
+    from voicenym.kept_work import KeptWork, beside
     from voicenym.nets.checkpoint import fingerprint
     from voicenym.verification.verifiers import encoder_of
 
@@ -89,7 +88,7 @@ def parts_before(
     """
     from voicenym import __version__
     from voicenym.corpus.single_file import sha256_of
-    from voicenym.kept_work import KeptWork
+    from voicenym.kept_work import KeptWork, beside
 
     settings = [
         __version__, system.card.name, system.parameters(), system.version,
