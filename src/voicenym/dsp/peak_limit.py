@@ -38,7 +38,7 @@ class PeakLimit:
         gain = self._limit / peaks.clamp_min(self._limit)
         mean = torch.nn.functional.avg_pool1d(gain, width, stride=1)
         middle = self._held[:, self.latency : self.latency + ready]
-        out = (middle * mean).clamp(-self._limit, self._limit)  # of the last digit alone
+        out = (middle * mean).clamp(-self._limit, self._limit)  # against rounding
         self._held = self._held[:, ready:]
         return out
 

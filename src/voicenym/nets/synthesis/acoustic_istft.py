@@ -13,17 +13,13 @@ from typing import Any
 
 import torch
 
-from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.acoustic_model import AcousticModel
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
-from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
 
 
-class AcousticIstft(Synthesizer):
-    """Acoustic model to log mels, and a vocoder from them. It does not stream.
-
-    Both are conditioned on the speaker; of ``[batch, 2, element]``, the acoustic model takes the
-    first vector and the vocoder the second (the challenge's M1c3 and M1c4).
+class AcousticIstft(TwoStageSynthesizer):
+    """:class:`AcousticModel`, then :class:`IstftVocoder`, both conditioned on the speaker.
 
     Args:
         content, speaker: elements.
@@ -35,9 +31,6 @@ class AcousticIstft(Synthesizer):
     """
 
     kind = "acoustic-istft"
-    noisy = True
-    streams = False
-    parts = ("acoustic", "vocoder")
 
     def __init__(
         self,
@@ -49,9 +42,8 @@ class AcousticIstft(Synthesizer):
         hop: int = 160,
         vocoder: Mapping[str, Any] | None = None,
     ) -> None:
-        super().__init__()
         options = dict(vocoder or {})
-        self._config = {
+        config = {
             "content": content,
             "speaker": speaker,
             "mels": mels,
@@ -60,27 +52,10 @@ class AcousticIstft(Synthesizer):
             "hop": hop,
             "vocoder": options,
         }
-        self.rate, self.hop = rate, hop
-        self.acoustic = AcousticModel(content, speaker, mels, width)
+        super().__init__(AcousticModel(content, speaker, mels, width), config)
         self.vocoder = IstftVocoder(mels, speaker, hop=hop, rate=rate, **options)
-
-    def config(self) -> dict[str, Any]:
-        return dict(self._config)
-
-    def synthesize(
-        self,
-        content: torch.Tensor,
-        f0: torch.Tensor,
-        speaker: torch.Tensor,
-        seed: torch.Tensor,
-        memory: Memory | None,
-    ) -> torch.Tensor:
-        assert memory is None, "does not stream"
-        first, second = speaker.unbind(1) if speaker.ndim == 3 else (speaker, speaker)
-        return self.spoken(self.acoustic(content, f0, first), f0, second, seed)
 
     def spoken(
         self, mels: torch.Tensor, f0: torch.Tensor, speaker: torch.Tensor, seed: torch.Tensor
     ) -> torch.Tensor:
-        """Waveforms ``[batch, frame * hop]`` of log mels ``[batch, frame, mel]`` by the vocoder."""
         return self.vocoder(self.acoustic.standardize(mels), f0, speaker, seed)

@@ -8,21 +8,15 @@ x-vector.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
-from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.acoustic_model import AcousticModel
 from voicenym.nets.synthesis.nsf import Nsf
-from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
 
 
-class AcousticNsf(Synthesizer):
-    """Synthesizer of B1.a: :class:`AcousticModel`, then :class:`Nsf`. It does not stream.
-
-    Both are conditioned on the speaker; of ``[batch, 2, element]``, the acoustic model takes the
-    first vector and the vocoder the second (the challenge's M1c3 and M1c4).
+class AcousticNsf(TwoStageSynthesizer):
+    """Synthesizer of B1.a: :class:`AcousticModel`, then :class:`Nsf`.
 
     Args:
         content, speaker: elements.
@@ -34,9 +28,6 @@ class AcousticNsf(Synthesizer):
     """
 
     kind = "acoustic-nsf"
-    noisy = True
-    streams = False
-    parts = ("acoustic", "vocoder")
 
     def __init__(
         self,
@@ -50,8 +41,7 @@ class AcousticNsf(Synthesizer):
         blocks: int = 5,
         convolutions: int = 10,
     ) -> None:
-        super().__init__()
-        self._config = {
+        config = {
             "content": content,
             "speaker": speaker,
             "mels": mels,
@@ -62,21 +52,10 @@ class AcousticNsf(Synthesizer):
             "blocks": blocks,
             "convolutions": convolutions,
         }
-        self.rate, self.hop = rate, hop
-        self.acoustic = AcousticModel(content, speaker, mels, width)
+        super().__init__(AcousticModel(content, speaker, mels, width), config)
         self.vocoder = Nsf(mels, speaker, rate, hop, channels, blocks, convolutions)
 
-    def config(self) -> dict[str, Any]:
-        return dict(self._config)
-
-    def synthesize(
-        self,
-        content: torch.Tensor,
-        f0: torch.Tensor,
-        speaker: torch.Tensor,
-        seed: torch.Tensor,
-        memory: Memory | None,
+    def spoken(
+        self, mels: torch.Tensor, f0: torch.Tensor, speaker: torch.Tensor, seed: torch.Tensor
     ) -> torch.Tensor:
-        assert memory is None, "does not stream"
-        first, second = speaker.unbind(1) if speaker.ndim == 3 else (speaker, speaker)
-        return self.vocoder(self.acoustic(content, f0, first), f0, second, seed)
+        return self.vocoder(mels, f0, speaker, seed)

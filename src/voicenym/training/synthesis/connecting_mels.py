@@ -5,10 +5,9 @@ from __future__ import annotations
 import torch
 
 from voicenym.nets.synthesis import synthesis_losses
-from voicenym.nets.synthesis.acoustic_istft import AcousticIstft
 from voicenym.nets.synthesis.acoustic_model import AcousticModel
-from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
 from voicenym.nets.synthesis.nsf import Standardize
+from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop, SynthesisCrops
 from voicenym.training.synthesis.synthesizer_step import FFT
 
@@ -18,10 +17,9 @@ LEAST_DEVIATION = 0.1
 """Least deviation of a band, in natural logarithms of magnitude: bands above a narrow recording's
 range do not vary.
 """
-TwoStage = AcousticNsf | AcousticIstft
 
 
-def mels_of(network: TwoStage) -> synthesis_losses.LogMel:
+def mels_of(network: TwoStageSynthesizer) -> synthesis_losses.LogMel:
     """Mel spectra that connect the two models."""
     bands = int(network.config()["mels"])
     return synthesis_losses.LogMel(network.rate, FFT, network.hop, bands)
@@ -41,7 +39,7 @@ def distance_of_mels(
     return ((predicted - real) / acoustic.standardize.deviation).square().mean()
 
 
-def standardize(network: TwoStage, crops: SynthesisCrops) -> None:
+def standardize(network: TwoStageSynthesizer, crops: SynthesisCrops) -> None:
     """Sets the mean and deviation of a network's mels, unless they are set."""
     if network.acoustic.standardize.mean.any():
         return
