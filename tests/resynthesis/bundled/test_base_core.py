@@ -6,7 +6,14 @@ import torch
 from voicenym.dsp.pitch.f0_statistics import TYPICAL_LOG_F0
 from voicenym.nets.content.bottleneck import HOP, RATE
 from voicenym.resynthesis.bundled.analysis import AveragesReader
-from voicenym.resynthesis.bundled.base_core import ResynthesisCore, Voice, _gains, _lines
+from voicenym.resynthesis.bundled.base_core import (
+    ResynthesisCore,
+    Voice,
+    _gains,
+    _gains_at_ends,
+    _lines,
+    _lines_between_ends,
+)
 from voicenym.resynthesis.bundled.model_parts import Parts
 
 CONTENT = {"width": 16, "inner": 24, "blocks": 2, "size": 4}
@@ -68,9 +75,10 @@ def test_blocks_of_any_size_give_the_whole_in_exact_length(parts, known):
         torch.testing.assert_close(through(size), whole, atol=1e-4, rtol=0)
 
 
-def test_power_follows_the_input_and_silence_stays(parts):
+@pytest.mark.parametrize("known", [True, False], ids=["file", "live"])
+def test_power_follows_the_input_and_silence_stays(parts, known):
     signal = torch.cat([speech(1.0), torch.zeros(1, RATE), 0.1 * speech(1.0)], dim=1)
-    core = ResynthesisCore(parts, voice(), averages(parts, signal))
+    core = ResynthesisCore(parts, voice(), averages(parts, signal) if known else None)
     out = torch.cat([core.push(signal), core.flush()], dim=1)
     for first in (0.2, 2.2):
         span = slice(round(first * RATE), round((first + 0.6) * RATE))
@@ -109,3 +117,18 @@ def test_gains_are_amplitudes_on_lines():
     line = _lines(ramp)[0]
     assert torch.allclose(line.diff(), torch.full((3 * HOP - 1,), 1.0 / HOP), atol=1e-5)
     assert abs(line[HOP // 2 - 1 : HOP // 2 + 1].mean() - 1.0) < 1e-5
+
+
+def test_live_gains_stand_at_the_ends_of_frames():
+    source, sounding = torch.full((1, 6), 4.0), torch.ones(1, 6)
+    assert torch.allclose(_gains_at_ends(source, sounding), torch.full((1, 5), 2.0))
+    source[0, 3:] = 16.0  # the end of frame 2 lies between both levels
+    assert torch.allclose(_gains_at_ends(source, sounding)[0, 2], torch.tensor(10.0).sqrt())
+    line = _lines_between_ends(torch.tensor([[1.0, 3.0, 2.0]]))[0]
+    assert line[[0, HOP - 1, 2 * HOP - 1]].tolist() == pytest.approx([1 + 2 / HOP, 3.0, 2.0])
+
+
+def test_live_speech_lags_by_a_frame_less(parts):
+    signal = speech(0.5)
+    live = ResynthesisCore(parts, voice(), None)
+    assert live.latency == ResynthesisCore(parts, voice(), averages(parts, signal)).latency - HOP

@@ -29,6 +29,8 @@ STEP = EVERY * HOP
 HIGHEST_GAIN = 10.0
 CONTEXT = 2
 """Look-ahead of a gain in frames: one in the average, one in the interpolation."""
+LIVE_CONTEXT = 1
+"""Look-ahead of a gain in frames, live."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class ResynthesisCore:
     Analysis, in steps of 20 ms, computes content, power and F0; without averages of the whole
     recording, running averages are used. The synthesizer generates speech in the given voice from
     them; each frame of its output gets the power of the input frame, so that level and silence are
-    kept; pauses are attenuated to a common level (:mod:`voicenym.resynthesis.common.pauses`), and
+    kept. Live, their gain looks one frame ahead instead of two.
+    Pauses are attenuated to a common level (:mod:`voicenym.resynthesis.common.pauses`), and
     content is normalised if the model was trained for it
     (:mod:`voicenym.resynthesis.bundled.content_normalisation`).
 
@@ -107,12 +110,15 @@ class ResynthesisCore:
         self._made = empty(0)  # samples of frames that wait for their gain
         self._plain = empty(0)  # mean squares of frames whose pauses are not known yet
         # mean squares of these and of the frames before: of the input, and of what was made
-        self._source_power, self._output_power = empty(CONTEXT), empty(CONTEXT)
+        live = averages is None
+        before = 0 if live else CONTEXT
+        self._source_power, self._output_power = empty(before), empty(before)
+        self._gain = empty(1) if live else None  # at the end of the last frame
         # frames are made in steps: at most a step less one sample waits for its end
         self.latency = (
             max(self._pitch.latency + HOP, parts.content.latency)
             + parts.synthesizer.latency
-            + CONTEXT * HOP
+            + (LIVE_CONTEXT if live else CONTEXT) * HOP
             + STEP
             - 1
         )
@@ -229,11 +235,16 @@ class ResynthesisCore:
             self._made = torch.cat([self._made, made], dim=1)
             self._output_power = torch.cat([self._output_power, windows(made)], dim=1)
         known = min(self._source_power.shape[1], self._output_power.shape[1])
-        frames = known - 2 * CONTEXT
+        frames = known - (2 * CONTEXT if self._gain is None else LIVE_CONTEXT)
         if frames <= 0:
             return self._made[:, :0]
-        gains = _gains(self._source_power[:, :known], self._output_power[:, :known])
-        out = self._made[:, : frames * HOP] * _lines(gains)
+        source, output = self._source_power[:, :known], self._output_power[:, :known]
+        if self._gain is None:
+            lines = _lines(_gains(source, output))
+        else:
+            gains = torch.cat([self._gain, _gains_at_ends(source, output)], dim=1)
+            lines, self._gain = _lines_between_ends(gains), gains[:, -1:].clone()
+        out = self._made[:, : frames * HOP] * lines
         self._made = self._made[:, frames * HOP :].clone()
         self._source_power, self._output_power = (
             self._source_power[:, frames:],
@@ -249,6 +260,25 @@ def _gains(source: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
         return power[:, :-2] + 2.0 * power[:, 1:-1] + power[:, 2:]
 
     return (smooth(source) / smooth(output).clamp_min(1e-12)).sqrt().clamp_max(HIGHEST_GAIN)
+
+
+def _gains_at_ends(source: torch.Tensor, output: torch.Tensor) -> torch.Tensor:
+    """Amplitude gains at the ends of frames, ``[row, frame - 1]``, from the mean squares of each
+    and of the next.
+    """
+
+    def smooth(power: torch.Tensor) -> torch.Tensor:
+        return power[:, :-1] + power[:, 1:]
+
+    return (smooth(source) / smooth(output).clamp_min(1e-12)).sqrt().clamp_max(HIGHEST_GAIN)
+
+
+def _lines_between_ends(gains: torch.Tensor) -> torch.Tensor:
+    """Linear interpolation over frames: ``[row, frame]`` of gains at the ends of frames, to samples
+    of all frames but the first.
+    """
+    place = torch.arange(1, HOP + 1, device=gains.device) / HOP
+    return torch.lerp(gains[:, :-1, None], gains[:, 1:, None], place).flatten(1)
 
 
 def _lines(gains: torch.Tensor) -> torch.Tensor:
