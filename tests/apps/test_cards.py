@@ -31,7 +31,7 @@ def report(found, tmp_path):  # noqa: F811
 def figures(tmp_path, monkeypatch):
     """A file in place of the figures of the package."""
     file = tmp_path / "figures.json"
-    for name in ("write", "write_words"):
+    for name in ("write", "write_words", "write_speed"):
         monkeypatch.setattr(
             card_figures, name, functools.partial(getattr(card_figures, name), file=file)
         )
@@ -69,4 +69,11 @@ def test_what_is_no_report_is_refused(command, figures, tmp_path):
     done = command("cards", "--update", tmp_path / "none")
     assert done.returncode != 0
     assert "none" in done.stderr.decode()
+    assert not figures.exists()
+
+
+def test_a_card_takes_one_part_of_a_report_at_a_time(command, report, figures):
+    done = command("cards", "--update", report, "--words", "--speed")
+    assert done.returncode == 2
+    assert b"one of --add, --words and --speed" in done.stderr
     assert not figures.exists()

@@ -319,6 +319,30 @@ def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
         card_figures.write(evaluation, file)
 
 
+def test_speed_alone_is_put_on_cards(found, tmp_path):
+    evaluation, _ = found
+    utility = {"RTF": Measured(0.02, 0.01, 0.03, "of real time")}
+    first = dataclasses.replace(evaluation.systems[0], name="mcadams", utility={})
+    file = tmp_path / "figures.json"
+    card_figures.write(dataclasses.replace(evaluation, systems=(first,)), file)
+    with pytest.raises(VoicenymError, match="no figures of speed"):
+        card_figures.write_speed(dataclasses.replace(evaluation, systems=(first,)), file)
+    before = json.loads(file.read_text())
+    for value in (0.04, 0.02):  # the second takes the place of the first
+        utility["RTF"] = dataclasses.replace(utility["RTF"], value=value)
+        timed = dataclasses.replace(
+            evaluation, systems=(dataclasses.replace(first, utility=utility),), data="others"
+        )
+        card_figures.write_speed(timed, file)
+    cards = json.loads(file.read_text())
+    speed = [row for row in cards["mcadams"] if row["metric"] == "RTF"]
+    assert [row["value"] for row in speed] == [0.02]
+    assert speed[0]["data"].startswith("others")
+    for name in ("mcadams", "original"):
+        others = [row for row in before[name] if ", " in row["condition"] or row["metric"] != "WER"]
+        assert [row for row in cards[name] if row not in speed] == others
+
+
 def test_words_alone_are_put_on_cards_with_who_recognised_them(found, tmp_path):
     evaluation, _ = found
     system = dataclasses.replace(evaluation.systems[0], name="mcadams")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -
 ORIGINAL = "original"
 WORDS = "words"
 """Subject of the metrics that a recogniser of words measures."""
+SPEED = "speed"
+"""Subject of the real-time factor."""
 
 
 def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
@@ -87,10 +89,34 @@ def write_words(evaluation: Evaluation, file: Path = FIGURES) -> Path:
     """
     if not evaluation.recognisers:
         raise VoicenymError("the report has no figures of words or phones; evaluate with some")
+    return _replaced(evaluation, evaluation.recognisers, file)
+
+
+def write_speed(evaluation: Evaluation, file: Path = FIGURES) -> Path:
+    """Writes a report's figures of speed to the cards, in place of earlier ones; others stay.
+
+    Args:
+        evaluation: the report, of ``--metric RTF``.
+        file: of all cards' figures.
+
+    Raises:
+        VoicenymError: the report has no figures of speed.
+    """
+    measured = {name for system in evaluation.systems for name in system.utility}
+    if measured.isdisjoint(_names({SPEED})):
+        raise VoicenymError("the report has no figures of speed; evaluate with --metric RTF")
+    return _replaced(evaluation, {SPEED}, file)
+
+
+def _names(subjects: Container[str]) -> set[str]:
+    """Names of the metrics of subjects."""
+    return {metric.name for metric in metrics() if metric.display.subject in subjects}
+
+
+def _replaced(evaluation: Evaluation, subjects: Container[str], file: Path) -> Path:
+    """Writes a report's figures of some subjects to the cards, in place of earlier ones."""
     cards: dict[str, list[dict[str, Any]]] = json.loads(todays_name(file.read_text("utf-8")))
-    judged = {
-        metric.name for metric in metrics() if metric.display.subject in evaluation.recognisers
-    }
+    judged = _names(subjects)
     found = {
         system.name: _utility("anonymized", system.utility, evaluation)
         for system in evaluation.systems

@@ -20,6 +20,7 @@ def update(
     words: bool = typer.Option(
         False, "--words", help="Put in the figures of words and phones alone."
     ),
+    speed: bool = typer.Option(False, "--speed", help="Put in the figures of speed alone."),
     root: Path | None = typer.Option(
         None, "--readme", help="README.md whose table is to be written too."
     ),
@@ -30,15 +31,21 @@ def update(
     of evaluate --live stand beside those of whole recordings. With --readme also to the table of a
     README. Figures are never written by hand.
     """
-    from voicenym.evaluation import results_file
-    from voicenym.evaluation.card_figures import with_settings, write, write_readme, write_words
+    from voicenym.evaluation import card_figures, results_file
 
+    if add + words + speed > 1:
+        raise typer.BadParameter("give one of --add, --words and --speed")
     evaluation = results_file.load(report)
-    written = write_words(evaluation) if words else write(evaluation, add=add)
+    if words:
+        written = card_figures.write_words(evaluation)
+    elif speed:
+        written = card_figures.write_speed(evaluation)
+    else:
+        written = card_figures.write(evaluation, add=add)
     typer.echo(f"wrote {written}")
-    if left_out := with_settings(evaluation):
+    if left_out := card_figures.with_settings(evaluation):
         names = ", ".join(left_out)
         typer.echo(f"left out, since cards have figures of default settings only: {names}")
     if root is not None:
-        write_readme(root, None if words else evaluation)
+        card_figures.write_readme(root, None if words or speed else evaluation)
         typer.echo(f"wrote {root}")
