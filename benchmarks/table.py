@@ -1,13 +1,17 @@
 """One table of speed: each row is a ratio to a named peer or limit, measured in the same run.
 
     make bench
+    python benchmarks/table.py [--rounds 3]
 
+Each row is measured in several rounds, ours and the peer's in turns: the table has the median of
+each, the median of the ratios, and the least and the most of them, which is the machine's noise.
 All times are of the processor, on one core; other programs on the machine change them less than
 elapsed time. Start-up is elapsed time of whole processes. The other scripts print details.
 """
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import statistics
 import subprocess
@@ -218,13 +222,21 @@ PARTS: tuple[Callable[[], Iterator[Row]], ...] = (
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3)
+    rounds = parser.parse_args().rounds
     torch.set_num_threads(1)
     np.seterr(all="ignore")
-    print(f"{'measured':48s} {'seconds':>9s}   {'peer or limit':28s} {'seconds':>9s} {'ratio':>8s}")
+    print(f"{'measured':48s} {'seconds':>9s}   {'peer or limit':28s} {'seconds':>9s} ", end="")
+    print(f"{'ratio':>8s} {'least':>8s} {'most':>8s}")
     for part in PARTS:
-        for name, ours, peer, theirs in part():
-            ratio = ours / theirs
-            print(f"{name:48s} {ours:9.4f}   {peer:28s} {theirs:9.4f} {ratio:8.3f}", flush=True)
+        for same in zip(*(list(part()) for _ in range(rounds)), strict=True):
+            name, _, peer, _ = same[0]
+            ours, theirs = (statistics.median(row[place] for row in same) for place in (1, 3))
+            ratios = sorted(row[1] / row[3] for row in same)
+            print(f"{name:48s} {ours:9.4f}   {peer:28s} {theirs:9.4f} ", end="")
+            noise = f"{ratios[0]:8.3f} {ratios[-1]:8.3f}"
+            print(f"{statistics.median(ratios):8.3f} {noise}", flush=True)
 
 
 if __name__ == "__main__":

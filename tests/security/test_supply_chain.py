@@ -654,6 +654,22 @@ def test_the_workflow_is_whole():
         assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
 
 
+def test_a_release_is_tested_and_built_twice_before_its_origin_is_signed():
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8")
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    steps = [step.get("run") or step["uses"].partition("@")[0] for step in job["steps"]]
+    order = [
+        "make test", "make release", "cmp first/SHA256SUMS dist/SHA256SUMS",
+        "actions/attest-build-provenance", "actions/attest-sbom",
+    ]  # fmt: skip
+    places = [steps.index(step) for step in order]
+    assert places == sorted(places)
+    assert steps.count("make release") == 2
+    assert steps[-1].startswith("gh release create")
+    assert {"id-token": "write", "attestations": "write"}.items() <= job["permissions"].items()
+
+
 def test_the_workflow_runs_all_supported_pythons_and_the_least_versions():
     text = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
     named = set(re.findall(r'"(3\.\d+)"', text))
