@@ -55,6 +55,11 @@ def checked(samples: torch.Tensor) -> torch.Tensor:
     """``[channel, time]`` float32, finite, or an :class:`AudioError`."""
     import torch
 
+    if not isinstance(samples, torch.Tensor):
+        raise AudioError(
+            f"samples are a torch tensor, not {type(samples).__name__}; an array of NumPy becomes "
+            "one by torch.from_numpy"
+        )
     if samples.ndim not in (1, 2):
         raise AudioError(
             f"samples need the shape [time] or [channel, time], not {list(samples.shape)}"
