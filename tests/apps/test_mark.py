@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 
 import pytest
 from signing_certificates import signer_files
@@ -29,6 +30,15 @@ def test_a_recording_is_anonymized_and_marked(command, speech, tmp_path):
     assert done.returncode == 1
     assert b"do not rely on it" in done.stdout
     assert not [name for name in os.listdir(tmp_path) if ".tmp" in name]
+
+
+def test_a_marked_recording_has_the_mode_of_an_anonymized_one(command, speech, tmp_path):
+    before = os.umask(0o022)
+    try:
+        assert command("mark", speech("talk.wav"), "-o", "out.wav", "--audible").returncode == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "out.wav").stat().st_mode) == 0o644
 
 
 @pytest.mark.parametrize(
