@@ -77,7 +77,17 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-OPEN = ("anonymize", "mark", "release", "systems", "explain", "models", "cards", "cache", "reproduce")
+OPEN = (
+    "anonymize",
+    "mark",
+    "release",
+    "systems",
+    "explain",
+    "models",
+    "cards",
+    "cache",
+    "reproduce",
+)
 """Commands whose files are meant for others and have the user's umask."""
 
 
