@@ -115,3 +115,87 @@ def test_a_cleared_one_gives_zeros():
     playout.clear()
     assert not playout.take(3).any()
     assert playout.dropouts == 0
+
+
+def in_time(playout, blocks, sound, late=()):
+    """Blocks of 10 that are pushed and played in turns, those that are late two blocks later;
+    returns what was played. ``sound`` gives the samples from a place on.
+    """
+    heard, pushed, held = [], 0, 0
+    for number in range(blocks):
+        held += 10
+        if number not in late:
+            while held:
+                playout.append(sound(pushed, 10), 10)
+                pushed, held = pushed + 10, held - 10
+        for _ in range(2):
+            heard.append(playout.take(5)[:, 0])
+    return numpy.concatenate(heard)
+
+
+def delay(playout):
+    """Samples from a push to its playing, found by a pulse in silence."""
+    silence = numpy.zeros((10, 1), numpy.float32)
+    pulse = silence.copy()
+    pulse[0] = 1.0
+    playout.append(pulse, 10)
+    for waited in range(100):
+        found = numpy.flatnonzero(playout.take(10)[:, 0] > 0.5)
+        if len(found):
+            return 10 * waited + found[0]
+        playout.append(silence, 10)
+    raise AssertionError("the pulse did not come")
+
+
+def quiet(start, count):
+    return numpy.full((count, 1), 0.001, numpy.float32)
+
+
+def loud(start, count):
+    return numpy.full((count, 1), 0.5, numpy.float32)
+
+
+def test_the_delay_of_a_dropout_is_taken_back_in_quiet_sound_alone():
+    def started(patience):
+        playout = Playout(1)
+        playout.start(0, 14, 4, patience)
+        in_time(playout, 4, loud)
+        assert not playout.dropouts
+        in_time(playout, 3, loud, late=(0, 1))
+        assert playout.dropouts
+        return playout
+
+    usual = Playout(1)
+    usual.start(0, 14, 4, 100)
+    in_time(usual, 100, quiet)
+    assert usual.skipped == 6, "blocks of 10 begin at 20, and what the reserve needs stays"
+    patient, never = started(100), started(0)
+    dropouts = patient.dropouts
+    in_time(patient, 40, loud)
+    assert patient.skipped == 0, "sound is not cut"
+    for playout in (patient, never):
+        in_time(playout, 40, quiet)
+    assert patient.skipped > 0
+    assert never.skipped == 0
+    assert patient.dropouts == dropouts, "what is taken back was not needed"
+    assert delay(patient) == delay(never) - patient.skipped == delay(usual)
+
+
+@given(
+    prefill=st.integers(10, 30),
+    late=st.sets(st.integers(0, 60), max_size=6),
+    patience=st.integers(1, 300),
+)
+def test_taking_back_delay_loses_quiet_samples_alone(prefill, late, patience):
+    def sound(start, count):
+        place = numpy.arange(start, start + count)
+        return numpy.where(place // 35 % 2, place + 1.0, 0.0).astype(numpy.float32)[:, None]
+
+    playout = Playout(1)
+    playout.start(0, prefill, prefill - 10, patience)
+    heard = in_time(playout, 80, sound, late)
+    sounding = heard[heard > 0]
+    assert (numpy.diff(sounding) > 0).all()
+    wanted = sound(0, int(sounding.max(initial=0)))[:, 0]
+    if playout._margin <= 3 * prefill and len(late) < 2:
+        assert (sounding == wanted[wanted > 0]).all()

@@ -51,6 +51,8 @@ class LiveEngine:
         lag: samples by which the stream lags behind blocks of this length, where this is less than
             its latency, which holds for any length.
         outputs: number of outputs, each with its own queue: a second one for a monitor.
+        calm: seconds without a dropout after which the delay that one left is taken back where the
+            sound is quiet; 0: never.
         clock: seconds, rising.
 
     Attributes:
@@ -68,12 +70,14 @@ class LiveEngine:
         hidden: int = 0,
         lag: int | None = None,
         outputs: int = 1,
+        calm: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.rate, self.block, self.margin = rate, block, margin
         self.channels, self.hidden = channels, hidden
         self.messages: deque[str] = deque()
         self._make, self._clock = make_stream, clock
+        self._patience = round(calm * rate)
         self._known_lag = {} if lag is None else {block: lag}
         self._lock = threading.Lock()
         self._playouts = [Playout(channels) for _ in range(outputs)]
@@ -245,7 +249,8 @@ class LiveEngine:
         self._aligned = AlignedOutput(stream.latency, self.channels, self.hidden)
         self._given = self._clock()
         for playout in self._playouts:
-            playout.start(self.lag, self.block + self.margin)
+            prefill = self.block + self.margin
+            playout.start(self.lag, prefill, self.margin // 2, self._patience)
 
     def _process(self, stream: Stream, generation: int, first: float, block: numpy.ndarray) -> None:
         import torch

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import deque
 
 import numpy
+
+QUIET = 0.003
+"""Greatest magnitude of samples that may be left out unheard: -50 dB."""
 
 
 class Playout:
@@ -14,7 +18,9 @@ class Playout:
     sizes. ``latency`` zeros ahead of them make the level at least ``pushed - played``, so that this
     difference is what is kept: playing starts at ``prefill``, and samples above ``most`` are
     dropped, oldest first, as when the output's clock runs slower than the input's. Blocks seldom
-    end at ``prefill``: what they exceed it by at the start is taken from the zeros ahead.
+    end at ``prefill``: what they exceed it by at the start is taken from the zeros ahead. After a
+    dropout it stays, and makes the next dropout less likely; when ``patience`` samples were played
+    without one, what was never needed of it is taken out where the sound is quiet.
 
     Not safe for threads: :class:`~voicenym.live.live_engine.LiveEngine` locks around it.
 
@@ -34,16 +40,21 @@ class Playout:
         self._level = self._margin = 0
         self._prefill = self._most = self._ahead = 0
         self._plays = self._began = False
+        self._reserve = self._patience = self._excess = 0
+        self._wait_again()
 
-    def start(self, latency: int, prefill: int) -> None:
+    def start(self, latency: int, prefill: int, reserve: int = 0, patience: int = 0) -> None:
         """Empty it, for a new stream.
 
         Args:
             latency: of the stream, in samples, or its lag behind blocks of the length that it gets.
             prefill: samples that wait before the first is played.
+            reserve: samples that must have been left at all times before any are taken out.
+            patience: samples without a dropout after which they are; 0: never.
         """
         self.clear()
         self._prefill, self._most = prefill, 3 * prefill
+        self._reserve, self._patience = reserve, patience
         if latency:
             self._parts.append(numpy.zeros((latency, self.channels), numpy.float32))
             self._level = self._ahead = latency
@@ -53,6 +64,7 @@ class Playout:
         self._parts.clear()
         self._level = self._margin = self._ahead = 0
         self._plays = False
+        self._wait_again()
 
     def silence(self) -> None:
         """Replace what waits by as many zeros."""
@@ -68,6 +80,7 @@ class Playout:
             surplus = min(self._margin - self._prefill, self._level)
             self._cut(surplus)
             self._ahead = max(0, self._ahead - surplus)
+            self._excess = max(0, self._excess - surplus)
             self._margin -= surplus
             self.skipped += surplus
 
@@ -82,9 +95,11 @@ class Playout:
             surplus = min(self._margin - self._prefill, self._ahead)
             self._cut(surplus)
             self._margin -= surplus
+            self._excess = self._margin - self._prefill
         self._ahead = 0  # after a dropout, what waits is sound
         self._began = True
         self.blocks += 1
+        self._cut_quiet(count)
         ready = min(count, self._level)
         filled = 0
         for part in self._cut(ready):
@@ -94,12 +109,45 @@ class Playout:
         if ready < count:
             self.dropouts += 1
             self._plays = False  # waits until it is filled again
+            self._wait_again()
+        else:
+            self._watch(count)
         return out
 
     def miss(self) -> None:
         """Count a block that a fault left silent; none before the first sample was played."""
         self.blocks += self._began
         self.dropouts += self._began
+
+    def _wait_again(self) -> None:
+        """Nothing is known yet of how much is too much."""
+        self._calm, self._least, self._surplus = 0, sys.maxsize, 0
+
+    def _watch(self, played: int) -> None:
+        """Finds how much of the delay beyond the prefill was not needed for so long."""
+        self._calm += played
+        self._least = min(self._least, self._margin)
+        if self._calm >= self._patience > 0:
+            surplus = min(self._excess, self._least - self._reserve)
+            self._wait_again()
+            self._surplus = max(0, surplus)
+
+    def _cut_quiet(self, needed: int) -> None:
+        """Removes surplus samples that are quiet and come next, beyond those needed now."""
+        most, count = min(self._surplus, self._level - needed), 0
+        for part in self._parts:
+            if count >= most:
+                break
+            loud = numpy.flatnonzero(numpy.abs(part[: most - count]).max(axis=1) > QUIET)
+            count += loud[0] if len(loud) else min(len(part), most - count)
+            if len(loud):
+                break
+        if count > 0:
+            self._cut(int(count))
+            self._margin -= int(count)
+            self._surplus -= int(count)
+            self._excess -= int(count)
+            self.skipped += int(count)
 
     def _cut(self, count: int) -> list[numpy.ndarray]:
         """Remove the oldest samples; returns them in parts."""

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from voicenym.live.live_state import LiveStatus
     from voicenym.live.rtp_session import RtpSession
 
+CALM_SECONDS = 5.0
+"""Time without a drop-out after which the delay that one left is taken back."""
 STEP_SECONDS = 0.05
 """Time between two looks at devices, keys and messages."""
 
@@ -258,7 +260,7 @@ def held_engine(
     voice.say(f"{voice.name}: {rate} Hz, blocks of {length:g} ms, {100 * choice.load:.0f} % load")
     return LiveEngine(
         lambda: voice.make(rate), rate, choice.block, round(timing.margin / 1000.0 * rate),
-        channels=channels, hidden=hidden, lag=choice.lag, outputs=outputs,
+        channels=channels, hidden=hidden, lag=choice.lag, outputs=outputs, calm=CALM_SECONDS,
     )  # fmt: skip
 
 
