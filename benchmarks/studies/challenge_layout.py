@@ -45,7 +45,7 @@ def folder(place: Path, own: Sequence[Recording]) -> None:
         (place / name).write_text("\n".join(sorted(lines)) + "\n", "utf-8")
 
 
-def test_set(data: Path, name: str, people: dict[str, list[Recording]], enrolment: int) -> int:
+def write_set(data: Path, name: str, people: dict[str, list[Recording]], enrolment: int) -> int:
     """Writes one test set, and gives the number of its trials."""
     enrolled = [r for own in people.values() for r in own[:enrolment]]
     folder(data / f"{name}_enrolls", enrolled)
@@ -99,7 +99,7 @@ def main() -> None:
         chosen = [s for sex, count in (("f", given.women), ("m", given.men))
                   for s in waiting[sex][number * count : (number + 1) * count]]  # fmt: skip
         people = {speaker: speech[speaker][:most] for speaker in chosen}
-        trials = test_set(data, name, people, given.enrolment)
+        trials = write_set(data, name, people, given.enrolment)
         print(f"{name}: {len(people)} speakers, {trials} trials")
     others = recordings(given.speech, given.pool_split, given.part)
     pool = spread([r for r in others if r.speaker not in speech], given.pool)

@@ -88,14 +88,15 @@ TABLES = (
     _of("figure-9", "User study", deng_speech.users, "means and normalised ranks of --answers",
         "listeners of your own; the paper has 102", needs=(ANSWERS,), cost="seconds"),
     _of("table-8", "Chinese", languages.chinese_of_deng,
-        "the ignorant attacker on the corpus espeak-cmn", CLOAK, VERIFIERS, THRESHOLD, EXTENDED,
+        "the ignorant attacker on the corpus espeak-cmn of "
+        "benchmarks/studies/other_languages.py", CLOAK, VERIFIERS, THRESHOLD, EXTENDED,
         "synthetic Mandarin of espeak-ng where the paper has AISHELL", needs=(NOTHING, SPEECH)),
     _of("table-9-10", "French and Italian", deng_quotes.quoted_sums,
         "differences of the values that the text states", EXTENDED, needs=(NOTHING,),
         cost="seconds"),
     _of("table-17", "Targets matched", deng_targets.matched,
         "cosines to the target's other recordings, and matches at the threshold of equal errors",
-        "vcloak-target has bundled small weights, trained on targets for a part of an hour on one "
+        "vcloak-target has bundled small weights, trained on targets for 35 minutes on a third of a "
         "core", VERIFIERS, DATA, THRESHOLD, EXTENDED),
     _quoted("table-20", "Without the intelligibility loss",
             "no network was trained without it: voicenym train vcloak"),

@@ -101,7 +101,10 @@ def _matches(bench: Bench, embedder: Embedder, voice: Verifier, epsilon: float) 
     vectors = [embedder(voice, model.recordings) for model in trials.models]
     tried = embedder(voice, trials.recordings)
     target, nontarget, _ = split(COSINE.score(vectors, tried), trials)
-    before, after, own, kept = [], [], [], []
+    before: list[float] = []
+    after: list[float] = []
+    own: list[float] = []
+    kept: list[float] = []
     for place, model, recording in _targets(trials.models):
         some = spread(
             [r for r in trials.recordings if r.speaker != model.speaker], bench.budget.sample
@@ -119,9 +122,9 @@ def _matches(bench: Bench, embedder: Embedder, voice: Verifier, epsilon: float) 
         ):
             scores = COSINE.score(models, values)
             to_target += list(scores[0])
-            to_own += [scores[row, column] for column, row in enumerate(rows)]
+            to_own += [float(scores[row, column]) for column, row in enumerate(rows)]
     threshold = eer(target, nontarget, interval=None).threshold
-    return Matches(*map(np.array, (before, after, own, kept)), threshold)
+    return Matches(np.array(before), np.array(after), np.array(own), np.array(kept), threshold)
 
 
 def _targets(models: Sequence[Model]) -> list[tuple[int, Model, Recording]]:

@@ -56,7 +56,7 @@ def synthetic(names: list[str]) -> tuple[str, ...]:
     real = [name for name in names if not name.startswith(SYNTHETIC)]
     notes = [f"what is measured on {', '.join(read)} {RESTS}"] if read else []
     notes += [f"{name} is real speech" for name in real]
-    return (*notes, "speakers and trials are those of each language")
+    return tuple(notes)
 
 
 def _voices(bench: Bench, system: str | None) -> dict[str, Figure]:
@@ -101,7 +101,8 @@ def languages(bench: Bench) -> Ours:
     panels = (OurPanel(panel.title, panel.columns, tuple(rows), 2),
               OurPanel("by language", columns, tuple(more), 2))  # fmt: skip
     notes = (*synthetic(list(every)), UTMOS, "the bundled codec learned English alone")
-    return Ours(panels, tuple(claims), notes)
+    first = next(iter(every.values())).data
+    return Ours(panels, tuple(claims), notes, data=f"{len(every)} languages, each as in {first}")
 
 
 def _mandarin(bench: Bench) -> Bench | None:
@@ -129,7 +130,7 @@ def mandarin_of_yao(bench: Bench) -> Ours:
     panels = (OurPanel(panel.title, panel.columns, tuple(rows), 2),
               OurPanel("predicted opinion", ("DNSMOS, 1 to 5",), tuple(opinions), 2))  # fmt: skip
     return Ours(panels, (compared(claim, holds, *pitch, digits=2),),
-                (*synthetic([MANDARIN]), UTMOS))  # fmt: skip
+                (*synthetic([MANDARIN]), UTMOS), data=own.data)  # fmt: skip
 
 
 def mandarin_of_miao(bench: Bench) -> Ours:
@@ -154,7 +155,7 @@ def mandarin_of_miao(bench: Bench) -> Ours:
     holds = exceeds(dict(lazy)["S-LOH w-AAM+cos"], dict(lazy)["S-Select"])
     claim = "Mandarin, lazy-informed: LOH protects more than selection"
     return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 2),),
-                (compared(claim, holds, *lazy),), synthetic([MANDARIN]))  # fmt: skip
+                (compared(claim, holds, *lazy),), synthetic([MANDARIN]), data=own.data)  # fmt: skip
 
 
 def _attack(bench: Bench, system: str, label: str) -> Figure:
@@ -182,4 +183,9 @@ def chinese_of_deng(bench: Bench) -> Ours:
                  exceeds(figures["MMR, %"], Figure(90.0)), ("MMR", figures["MMR, %"]),
                  ("EER before", original(own, "EER")), ("EER after", figures["EER, %"])),
     )  # fmt: skip
-    return Ours((OurPanel(panel.title, panel.columns, (row,), 1),), claims, synthetic([MANDARIN]))
+    return Ours(
+        (OurPanel(panel.title, panel.columns, (row,), 1),),
+        claims,
+        synthetic([MANDARIN]),
+        data=own.data,
+    )

@@ -42,10 +42,12 @@ TABLES = (
     PaperTable(PAPER, "table-3", "English", yao_speech.english,
                "attackers and metrics of voicenym evaluate", ALL, (NOTHING, SPEECH, WORDS)),
     PaperTable(PAPER, "table-4", "Seven languages", languages.languages,
-               "the attackers of table 3 in each corpus of the speech given", LANGUAGES,
+               "the attackers of table 3 in each corpus of the speech given, such as that of "
+               "benchmarks/studies/other_languages.py --distinct", LANGUAGES,
                (NOTHING, SPEECH)),
     PaperTable(PAPER, "table-5", "Mandarin, an unseen language", languages.mandarin_of_yao,
-               "the attackers of table 3 on the corpus espeak-cmn", LANGUAGES, (NOTHING, SPEECH)),
+               "the attackers of table 3 on the corpus espeak-cmn of "
+               "benchmarks/studies/other_languages.py", LANGUAGES, (NOTHING, SPEECH)),
     PaperTable(PAPER, "table-6", "Ablations", yao_speech.ablations,
                "the codec of your own musa folder, if there is one", ALL, (SPEECH, WORDS)),
     PaperTable(PAPER, "figure-3", "Voice similarity matrices", yao_speech.matrices,
