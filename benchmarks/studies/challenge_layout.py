@@ -40,9 +40,11 @@ def folder(place: Path, own: Sequence[Recording]) -> None:
         tables["wav.scp"].add(f"{recording.name} {path}")
         tables["utt2spk"].add(f"{recording.name} {recording.speaker}")
         tables["spk2gender"].add(f"{recording.speaker} {recording.sex or 'f'}")
-        tables["text"].add(f"{recording.name} {recording.text}".strip())
+        if recording.text:
+            tables["text"].add(f"{recording.name} {recording.text}")
     for name, lines in tables.items():
-        (place / name).write_text("\n".join(sorted(lines)) + "\n", "utf-8")
+        if lines:
+            (place / name).write_text("\n".join(sorted(lines)) + "\n", "utf-8")
 
 
 def write_set(data: Path, name: str, people: dict[str, list[Recording]], enrolment: int) -> int:

@@ -96,8 +96,8 @@ TABLES = (
         cost="seconds"),
     _of("table-17", "Targets matched", deng_targets.matched,
         "cosines to the target's other recordings, and matches at the threshold of equal errors",
-        "vcloak-target has bundled small weights, trained on targets for 35 minutes on a third of a "
-        "core", VERIFIERS, DATA, THRESHOLD, EXTENDED),
+        "vcloak-target has bundled small weights, trained on targets for 35 minutes on a third of "
+        "a core", VERIFIERS, DATA, THRESHOLD, EXTENDED),
     _quoted("table-20", "Without the intelligibility loss",
             "no network was trained without it: voicenym train vcloak"),
 )  # fmt: skip

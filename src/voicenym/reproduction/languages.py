@@ -12,7 +12,7 @@ from dataclasses import replace
 from voicenym.corpus.recordings import recordings
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.reproduction.bench import IGNORANT, LAZY, Bench
-from voicenym.reproduction.counterparts import LOH, ROH, SELECTION
+from voicenym.reproduction.counterparts import LOH, ROH, SELECTION, in_pipeline
 from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, absent, all_of, exceeds
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_figures import panels_of
@@ -29,7 +29,8 @@ NO_SPEECH = (
 NO_MANDARIN = f"the speech given has no corpus {MANDARIN}; {NO_SPEECH}"
 RESTS = "rests on synthetic speech: sentences of programs, read by the voices of espeak-ng"
 MUSA = "musa:voice=empty"
-OF_YAO = {"B1.a": "b1a", "B1.b": "b1b", "B2": "mcadams", "MUSA_en": MUSA}
+OF_YAO = {"B1.a": "b1a", "B1.b": "b1b", "B2": "mcadams",
+          "ASV-Free": in_pipeline("lookup"), "MUSA_en": MUSA}  # fmt: skip
 OF_MIAO = {"B2": "mcadams", "B1.a": "b1a", "S-Select": SELECTION, "S-ROH w-AAM+cos": ROH,
            "S-LOH w-AAM+cos": LOH}  # fmt: skip
 CLOAK = "vcloak:epsilon=0.1"
