@@ -108,6 +108,7 @@ def test_pictures_are_drawn(bench, monkeypatch):
     assert all(ours.drawings for ours in found)
     assert all(svg.startswith("<svg") for ours in found for _, svg in ours.drawings)
     scores = {row.label: row.figures for row in found[5].panels[0].rows}
+    assert [row.label for row in found[5].panels[0].rows].count("unprotected") == 1
     same, different = (scores["unprotected"][place].value for place in (1, 4))
     assert same > different
 

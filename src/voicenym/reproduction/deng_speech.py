@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Sequence
 
 from voicenym.attack.denoisers import denoisers
@@ -20,7 +19,7 @@ from voicenym.reproduction.outcome import (
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_checks import average_check
 from voicenym.reproduction.published_figures import PublishedPanel, panels_of
-from voicenym.reproduction.table_rows import attacked, compared, filled, original, useful
+from voicenym.reproduction.table_rows import attacked, compared, filled, mean, original, useful
 from voicenym.verification.voice_statistics import VoiceStatistics
 
 PAPER = "deng-2023"
@@ -175,13 +174,13 @@ def comparison(bench: Bench) -> Ours:
     """Figure 6: MMR, EER and WER under adversary A1, means over verifiers."""
     panel = _panel("figure-6")
     names = _named(bench)
-    clean = _mean([original(bench, "EER", "", name) for name in names])
+    clean = mean([original(bench, "EER", "", name) for name in names])
     nothing = (absent("no anonymization"), clean, original(bench, "WER"))
     rows = [OurRow("ours B0", nothing, "B0")]
     found = {}
     for label, system in {**SYSTEMS, "V-CLOAK": CLOAK}.items():
         means = (
-            _mean([attacked(bench, system, IGNORANT, metric, "", name) for name in names])
+            mean([attacked(bench, system, IGNORANT, metric, "", name) for name in names])
             for metric in ("MMR", "EER")
         )
         found[label] = (*means, useful(bench, system, "WER"))
@@ -203,14 +202,6 @@ def _highest(found: dict[str, Figure]) -> bool | None:
     """Whether V-Cloak's figure is the highest; undecided where another one is missing."""
     cloak = found["V-CLOAK"]
     return all_of([exceeds(cloak, figure) for n, figure in found.items() if n != "V-CLOAK"])
-
-
-def _mean(figures: Sequence[Figure]) -> Figure:
-    """Mean over verifiers; with its interval where there is one only."""
-    known = [f for f in figures if f.value is not None]
-    if len(known) < 2:
-        return known[0] if known else (figures[0] if figures else absent("no verifier"))
-    return Figure(statistics.fmean(f.value for f in known if f.value is not None))
 
 
 def cleaned(bench: Bench) -> Ours:

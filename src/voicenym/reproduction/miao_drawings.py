@@ -89,14 +89,15 @@ def pair_scores(bench: Bench) -> Ours:
             rows.append(OurRow(name, (absent(one),) * len(columns)))
             continue
         evidence, scores = one.evidence, one.evidence.scores
-        own = {who: s for who, s in scores["original"].items() if who.startswith("unprotected,")}
+        by = one.evaluation.unprotected[0].verifier  # other verifiers' scores have other scales
+        clean, anonymized = scores["original"], scores[one.name]
+        bare = f"unprotected, {by}"
         if not rows:
-            rows += [OurRow("unprotected", _quartiles(s, evidence.trials)) for s in own.values()]
-        own |= {who: s for who, s in scores[one.name].items() if who.startswith((IGNORANT, LAZY))}
-        for who, matrix in own.items():
-            if not who.startswith("unprotected"):
-                label = f"{name}, {who.split(',')[0]}"
-                rows.append(OurRow(label, _quartiles(matrix, evidence.trials)))
+            rows.append(OurRow("unprotected", _quartiles(clean[bare], evidence.trials)))
+        informed = {f"{who}, {by}": anonymized[f"{who}, {by}"] for who in (IGNORANT, LAZY)}
+        rows += [OurRow(f"{name}, {who.split(',')[0]}", _quartiles(matrix, evidence.trials))
+                 for who, matrix in informed.items()]  # fmt: skip
+        own = {bare: clean[bare], **informed}
         shade = next(iter(colours(one.evaluation).values()))
         drawings.append((f"figure-6-{name}.svg", histograms(evidence.trials, own, shade)))
         drawings.append((f"figure-6-{name}-boxes.svg", boxes(evidence.trials, own)))

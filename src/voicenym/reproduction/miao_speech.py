@@ -36,12 +36,7 @@ SYSTEMS = {
     "B1.a": "b1a", "B1.b": "b1b", "B2": B2, "S-Select": SELECTION,
     "S-ROH*": ROH, "S-ROH": ROH, "S-LOH*": LOH, "S-LOH": LOH,
 }  # fmt: skip
-UNTRAINED = (
-    "no reflections are bundled for ROH: here the key alone rotates; a network of AAM+cos is not "
-    "bundled"
-)
 OTHER_LOSS = "no network trained with AAM+cos is bundled: voicenym train householder makes one"
-MANDARIN = "no Mandarin corpus is at hand"
 
 
 def _panel(table: str) -> PublishedPanel:
@@ -215,11 +210,6 @@ def words(table: str) -> Callable[[Bench], Ours]:
         return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 2),), findings)
 
     return compute
-
-
-def mandarin(bench: Bench) -> Ours:
-    """Table IV: nothing of ours."""
-    return Ours(notes=(MANDARIN,))
 
 
 def stated(bench: Bench) -> Ours:

@@ -91,8 +91,9 @@ def summary(outcomes: Mapping[str, Outcome]) -> str:
         "",
         f"Of {len(every)} tables and figures, {len(ours)} have figures of ours, and of "
         f"{len(checked)} more the paper's own numbers were checked; the others have not been run, "
-        "for a reason where there is one. Figures of the budget `small` have wide intervals; a "
-        "claim is *undecided* where intervals overlap.",
+        "for a reason where there is one. Figures of the budget `small` have wide intervals, and "
+        "those of `tiny`, of eight speakers and two trials each, show that a command runs and "
+        "little more; a claim is *undecided* where intervals overlap.",
         "",
         "## Against the papers",
         "",
@@ -156,7 +157,9 @@ def _verdicts(
             if finding.holds is holds and finding.arithmetic is arithmetic and same not in seen:
                 seen.add(same)
                 link = f"[{table.called}]({FOLDER}/{table.paper.name}.md#{table.name})"
-                lines.append(f"- {table.paper.cited}, {link}: {sentences(finding)}")
+                size = " (`tiny`)" if outcomes[table.key].budget == "tiny" else ""
+                own = size if not arithmetic else ""
+                lines.append(f"- {table.paper.cited}, {link}{own}: {sentences(finding)}")
     return lines or ["- None."]
 
 

@@ -82,7 +82,7 @@ def run(table: PaperTable, bench: Bench) -> Outcome:
         ours.panels,
         ours.findings,
         ours.notes,
-        bench.data if spoken else "",
+        (ours.data or bench.data) if spoken else "",
         bench.budget.name if spoken else "",
         date.today().isoformat(),
         voicenym.__version__,

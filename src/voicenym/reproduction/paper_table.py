@@ -42,12 +42,14 @@ class Ours:
         findings: on the paper's claims.
         notes: limits of the figures.
         drawings: SVG by file name.
+        data: speech behind the figures, where it is not all speech of the bench.
     """
 
     panels: tuple[OurPanel, ...] = ()
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     drawings: tuple[tuple[str, str], ...] = ()
+    data: str = ""
 
 
 Compute = Callable[["Bench"], Ours]

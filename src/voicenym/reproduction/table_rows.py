@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
@@ -109,3 +110,11 @@ def compared(
     ]
     lacking = [f"{name}: {figure.missing}" for name, figure in figures if figure.missing]
     return Finding(claim, verdict, "; ".join([*known, *lacking]))
+
+
+def mean(figures: Sequence[Figure]) -> Figure:
+    """Mean of the figures that there are; with its interval where there is one only."""
+    known = [figure for figure in figures if figure.value is not None]
+    if len(known) < 2:
+        return known[0] if known else (figures[0] if figures else absent("nothing was measured"))
+    return Figure(statistics.fmean(f.value for f in known if f.value is not None))

@@ -56,7 +56,7 @@ def similarities(matrices: dict[str, dict[str, np.ndarray]]) -> Figure:
             location="top",
             shrink=0.4,
             aspect=30,
-            pad=0.01,
+            pad=0.05,
             label="similarity, 0 to 1",
         )
     return figure
