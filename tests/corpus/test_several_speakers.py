@@ -192,6 +192,14 @@ def test_a_refused_person_gets_the_fallback_or_nothing_is_written(recording, tmp
     assert "anna" in refusals
 
 
+def test_what_stands_out_is_not_taken_for_background(recording):
+    path = recording()
+    turns = Diarization([Turn(1.0, 2.0, "anna")])
+    what = plan_speakers(path, "turns", turns, choice(turns, only=["anna"]))
+    kept = sum(seconds for (how, _, _), seconds in what.seconds().items() if how == "keep")
+    assert kept < 0.5
+
+
 def test_turns_beyond_the_end_and_a_changed_recording_are_refused(recording, tmp_path):
     source = recording()
     late = Diarization([Turn(6, 7.5, "anna")])

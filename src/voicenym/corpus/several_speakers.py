@@ -26,15 +26,15 @@ from voicenym.corpus.output_target import check_target
 from voicenym.corpus.people_pseudonyms import UNSURE
 from voicenym.corpus.recording_checks import Level, changes, verdict
 from voicenym.corpus.single_file import Progress, Result, block_size, sha256_of
+from voicenym.diarization.possible_speech import SoundDetector, possible_speech
 from voicenym.diarization.recording_signal import channels_of
 from voicenym.diarization.speaker_turns import Diarization
-from voicenym.diarization.speech_regions import ANY_SPEECH, speech_regions
 from voicenym.diarization.treatments import Choice, Part, Reason, Treatment, plan
 from voicenym.diarization.turns_fit import check_fit
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.kept_work import KeptWork
-from voicenym.nets.activity.silero import RATE, SpeechProbabilities
+from voicenym.nets.activity.silero import RATE
 from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
@@ -106,14 +106,16 @@ def plan_speakers(
     """
     with open_reader(source, lenient=lenient) as reader:
         rate, channels = reader.rate, reader.channels
-        frames = sum(block.shape[1] for block in reader.blocks(block_size(rate, channels)))
+        frames, peaks = 0, np.zeros(channels)
+        for samples in reader.blocks(block_size(rate, channels)):
+            frames += samples.shape[1]
+            peaks = np.maximum(peaks, np.abs(samples).max(axis=1, initial=0.0))
     check_fit(found, frames / rate, turns, source)
-    detectors = [SpeechProbabilities() for _ in range(channels)]
+    detectors = [SoundDetector(peak) for peak in peaks.tolist()]
     for block in channels_of(source, lenient=lenient, rate=RATE):
         for detector, channel in zip(detectors, block, strict=True):
             detector.push(channel)
-    most = np.max([detector.result().numpy() for detector in detectors], axis=0)
-    speech = speech_regions(most, frames / rate, ANY_SPEECH)
+    speech = possible_speech(detectors, frames / rate)
     return SpeakerPlan(tuple(plan(found, who, rate, frames, speech)), rate, channels, frames)
 
 

@@ -44,7 +44,7 @@ class Reason(StrEnum):
     TURN = "turn"
     OVERLAP = "overlap with a hidden person"
     BORDER = "border of a hidden turn"
-    UNASSIGNED = "speech of nobody's turn"
+    UNASSIGNED = "possible speech of nobody's turn"
     CONFIDENCE = "low confidence"
     UNNAMED = "neither hidden nor kept"
     BACKGROUND = "background"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,10 +14,15 @@ from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.speaker_options import NAME
 from voicenym.errors import DiarizationError
 
+if TYPE_CHECKING:
+    from voicenym.diarization.speaker_turns import Diarization
+
 app = new_app()
 
 ENOUGH_SECONDS = 60.0
 """Seconds of speech below which a warning says that the number of speakers is uncertain."""
+LEAST_OUTSIDE, SHARE_OUTSIDE = 3.0, 0.2
+"""Seconds, and share of the speech, from which sound outside of the turns is worth a warning."""
 
 
 @command(
@@ -107,6 +113,7 @@ def speakers(
                 f"{recording}: {spoken:.0f} s of speech are little to find the number of speakers "
                 f"({len(found.speakers)} found); give --speakers N if you know it"
             )
+        _say_what_is_outside(recording, found, spoken, lenient, say)
     found = renamed(found, names)
     text = turn_files.format_turns(found, output or "turns.rttm", recording.stem, seconds)
     if output is None:
@@ -117,3 +124,23 @@ def speakers(
         say(line)
     if output is not None:
         say(f"wrote {output}")
+
+
+def _say_what_is_outside(
+    recording: Path,
+    found: Diarization,
+    spoken: float,
+    lenient: bool,
+    say: Messages,
+) -> None:
+    """Warns of much sound outside of the turns that may be speech, which the detector missed."""
+    from voicenym.diarization.possible_speech import seconds_outside
+    from voicenym.diarization.recording_signal import mono
+
+    outside = seconds_outside(mono(recording, lenient=lenient), found)
+    if outside > max(LEAST_OUTSIDE, SHARE_OUTSIDE * spoken):
+        say.warn(
+            f"{recording}: {outside:.0f} s of sound stand out from the background, are in nobody's "
+            f"turn ({spoken:.0f} s are) and may be speech. anonymize --rttm hides them. Listen: if "
+            "they are speech, mark them in a file of turns; if not, --unsure keep passes them on"
+        )
