@@ -40,7 +40,9 @@ class SslSelect(SelectionPipeline):
             "least cosine, of the same sex",
         ),
         needs=f"{NEEDS}, pool/",
-        protects="unknown: the strongest attackers were not measured yet",
+        protects="ignorant verifiers in part; an attacker who trains on its output has an EER of "
+        "9 % (all channels fused, 47 speakers, bundled weights), one who knows it and does not "
+        "train of 17 %",
         promises=PROMISES,
         fails=(
             *SSL_FAILS,
