@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from voicenym.diarization.clusterings import CLUSTERINGS, Posteriors
+from voicenym.diarization.clusterings import ALIKE, CLUSTERINGS, Posteriors, likeness, means_of
 from voicenym.diarization.overlaps import PRECISION, second_speakers
 from voicenym.diarization.recording_signal import RATE, mono
 from voicenym.diarization.speaker_turns import Diarization, Turn
@@ -122,6 +122,7 @@ def diarize(
     overlaps: bool = True,
     *,
     stage: Callable[[str], None] = lambda text: None,
+    warn: Callable[[str], object] = str,
     kept: KeptWork | None = None,
 ) -> tuple[Diarization, float]:
     """Turns of the speakers of a recording, and its length in seconds.
@@ -133,6 +134,7 @@ def diarize(
         clustering: one of :data:`voicenym.diarization.clusterings.CLUSTERINGS`.
         overlaps: whether a second speaker is marked where several people speak.
         stage, kept: as of :func:`analyse`.
+        warn: called with a sentence where ``speakers`` may be too many, by ``ecapa-small``.
 
     Raises:
         DiarizationError: no speech, or fewer speakers than asked for.
@@ -140,11 +142,17 @@ def diarize(
     found = analyse(source, encoder, stage=stage, kept=kept)
     if not len(found.windows):
         raise DiarizationError("no speech was found; check that the right track was recorded")
-    turns = turns_of(found, CLUSTERINGS[clustering](found.vectors, speakers), overlaps)
+    posteriors = CLUSTERINGS[clustering](found.vectors, speakers)
+    turns = turns_of(found, posteriors, overlaps)
     if speakers is not None and len(turns.speakers) < speakers:
         raise DiarizationError(
             f"only {len(turns.speakers)} of {speakers} speakers were found; give a smaller "
             "--speakers, or leave it out"
+        )
+    if speakers is not None and (cosine := likeness(found.vectors, posteriors)) >= ALIKE:
+        warn(
+            f"two of the {speakers} speakers sound alike (cosine {cosine:.2f}): one person may "
+            "have two labels; check the turns, or compare with a smaller --speakers"
         )
     return turns, found.seconds
 
@@ -159,6 +167,7 @@ def diarize_file(
     lenient: bool = False,
     stage: Callable[[str], None] = lambda text: None,
     progress: Callable[[float], None] = lambda seconds: None,
+    warn: Callable[[str], object] = str,
     kept: KeptWork | None = None,
 ) -> tuple[Diarization, float]:
     """Turns of the speakers of a recording in a file, and its length in seconds.
@@ -174,6 +183,7 @@ def diarize_file(
         lenient: accept an Ogg without an end mark.
         stage: called with the name of each stage.
         progress: called with the seconds that a stage has read.
+        warn: called with a sentence where ``speakers`` may be too many, for the bundled encoder.
         kept: what an interrupted run found in this recording with this encoder, and to which is
             added what this one does.
 
@@ -200,8 +210,11 @@ def diarize_file(
             progress(done / RATE)
             yield block
 
+    doubt = warn if encoder in (None, BUNDLED) else str  # ALIKE is of its cosines
     try:
-        return diarize(source, network, speakers, clustering, overlaps, stage=stage, kept=kept)
+        return diarize(
+            source, network, speakers, clustering, overlaps, stage=stage, warn=doubt, kept=kept
+        )
     except DiarizationError as error:
         raise DiarizationError(f"{os.fspath(path)}: {error}") from None
 
@@ -271,8 +284,7 @@ def _interpolated(
 
 def _certainty(vectors: npt.NDArray[np.floating], posteriors: Posteriors) -> Posteriors:
     """Probabilities ``[window, speaker]`` by the cosine to the speakers' mean vectors."""
-    means = posteriors.T @ vectors
-    means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+    means = means_of(vectors, posteriors)
     score = SLOPE * (vectors @ means.T)
     found = np.exp(score - score.max(1, keepdims=True))
     return np.asarray(found / found.sum(1, keepdims=True), dtype=np.float64)

@@ -41,7 +41,8 @@ class SoundLevels:
 
     def __init__(self) -> None:
         self._rest, self._last = torch.zeros(0), torch.zeros(1)
-        self._found: list[torch.Tensor] = []
+        # one buffer: small tensors between large freed ones keep the heap from being reused
+        self._found = bytearray()
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
@@ -53,13 +54,14 @@ class SoundLevels:
         self._last = signal[-1:].clone()
         signal = torch.cat([self._rest, signal - EMPHASIS * before])
         whole = len(signal) // CHUNK * CHUNK
-        self._found.append(_levels(signal[:whole].unflatten(0, (-1, CHUNK))))
+        self._found += _levels(signal[:whole].unflatten(0, (-1, CHUNK))).numpy().tobytes()
         self._rest = signal[whole:].clone()
 
     def result(self) -> npt.NDArray[np.float32]:
         """``[chunk]`` in dB of full scale, with emphasis of high frequencies."""
-        rest = [_levels(self._rest[None])] if len(self._rest) else []
-        found: npt.NDArray[np.float32] = torch.cat([torch.zeros(0), *self._found, *rest]).numpy()
+        found = np.frombuffer(self._found, np.float32).copy()
+        if len(self._rest):
+            found = np.concatenate([found, _levels(self._rest[None]).numpy()])
         return found
 
 

@@ -63,14 +63,15 @@ def window_vectors(
         kept: vectors that an interrupted run computed, and to which those of this one are added.
     """
     limits = np.rint(windows * encoder.RATE).astype(np.int64)
-    found: list[npt.NDArray[np.float32]] = []
+    found = bytearray()  # one buffer: small arrays between large freed ones pin the heap
     waiting: list[torch.Tensor] = []
     signal = torch.zeros(0)
     first = 0  # sample of the recording at which the signal begins
     coming = 0
 
     def embed() -> None:
-        found.append(_vectors(waiting, encoder, kept))
+        nonlocal found
+        found += _vectors(waiting, encoder, kept).tobytes()
         waiting.clear()
 
     for block in blocks:
@@ -88,7 +89,7 @@ def window_vectors(
         waiting.append(signal[start:end].clone())
     if waiting:
         embed()
-    return np.concatenate([np.zeros((0, encoder.size), np.float32), *found])
+    return np.frombuffer(found, np.float32).reshape(-1, encoder.size).copy()
 
 
 def _vectors(

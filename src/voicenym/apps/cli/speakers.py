@@ -102,11 +102,14 @@ def speakers(
         before = None
         if output is not None and output.parent.is_dir():
             before = voices_before(output, recording, encoder or BUNDLED)
+        doubts: list[str] = []  # printed when the bar of progress has gone
         with Progress(quiet) as stage, until_done(before) as kept:
             found, seconds = diarize_file(
                 recording, encoder, count, clustering, overlaps=overlaps, lenient=lenient,
-                stage=stage, progress=stage.reached, kept=kept,
+                stage=stage, progress=stage.reached, warn=doubts.append, kept=kept,
             )  # fmt: skip
+        for doubt in doubts:
+            say.warn(f"{recording}: {doubt}")
         spoken = sum(turn.end - turn.start for turn in found.turns)
         if count is None and spoken < ENOUGH_SECONDS:
             say.warn(

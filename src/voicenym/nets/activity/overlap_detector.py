@@ -10,6 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from voicenym.nets.architectures import Kinds, Network
@@ -86,7 +87,8 @@ class OverlapProbabilities:
         self._size, self._margin = round(CHUNK_SECONDS * RATE), round(MARGIN_SECONDS * RATE)
         self._kept = torch.zeros(0)
         self._first = True
-        self._found: list[torch.Tensor] = []
+        # one buffer: small tensors between large freed ones keep the heap from being reused
+        self._found = bytearray()
 
     def push(self, block: torch.Tensor) -> None:
         """Adds ``[time]`` at 16 kHz."""
@@ -94,7 +96,8 @@ class OverlapProbabilities:
         while len(self._kept) >= self._size:
             found = self._probabilities(self._kept[: self._size])
             margin = self._margin // FRAME
-            self._found.append(found[0 if self._first else margin : self._size // FRAME - margin])
+            own = found[0 if self._first else margin : self._size // FRAME - margin]
+            self._found += own.float().contiguous().numpy().tobytes()
             self._first = False
             self._kept = self._kept[self._size - 2 * self._margin :]
 
@@ -102,7 +105,8 @@ class OverlapProbabilities:
         """``[frame]`` of 20 ms of the whole signal."""
         found = self._probabilities(self._kept) if len(self._kept) else torch.zeros(0)
         skipped = 0 if self._first else self._margin // FRAME
-        return torch.cat([*self._found, found[skipped : -(-len(self._kept) // FRAME)]])
+        before = torch.from_numpy(np.frombuffer(self._found, np.float32).copy())
+        return torch.cat([before, found[skipped : -(-len(self._kept) // FRAME)]])
 
     @torch.inference_mode()
     def _probabilities(self, signal: torch.Tensor) -> torch.Tensor:

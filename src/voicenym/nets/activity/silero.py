@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from voicenym.nets.architectures import Kinds, Network
@@ -97,7 +98,8 @@ class SpeechProbabilities:
         self._network = bundled() if network is None else network
         self._rest = torch.zeros(BEFORE)
         self._state: State | None = None
-        self._found: list[torch.Tensor] = []
+        # one buffer: small tensors between large freed ones keep the heap from being reused
+        self._found = bytearray()
         self._ended = False
 
     @torch.inference_mode()
@@ -110,7 +112,7 @@ class SpeechProbabilities:
             part = signal[first * CHUNK : last * CHUNK + BEFORE]
             chunks = part.unfold(0, BEFORE + CHUNK, CHUNK)
             probabilities, self._state = self._network(chunks, self._state)
-            self._found.append(probabilities)
+            self._found += probabilities.float().contiguous().numpy().tobytes()
         self._rest = signal[whole * CHUNK :].clone()
 
     def result(self) -> torch.Tensor:
@@ -120,7 +122,7 @@ class SpeechProbabilities:
             left = len(self._rest) - BEFORE
             if left:
                 self.push(torch.zeros(CHUNK - left))
-        return torch.cat([torch.zeros(0), *self._found])
+        return torch.from_numpy(np.frombuffer(self._found, np.float32).copy())
 
 
 @lru_cache(maxsize=1)
