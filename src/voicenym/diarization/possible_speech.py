@@ -36,6 +36,19 @@ EMPHASIS = 0.95
 """Weight of the sample before, which is subtracted: rumble and hum do not hide speech."""
 
 
+def amplification(peak: float) -> float:
+    """Gain with which the detector gets a recording, since it misses speech that is very low.
+
+    Args:
+        peak: greatest magnitude of the samples, 1 being full scale.
+
+    Example:
+        >>> amplification(0.01), amplification(0.4), amplification(0.0)
+        (50.0, 1.0, 1.0)
+    """
+    return PEAK / peak if LEAST_PEAK < peak < LOW_PEAK else 1.0
+
+
 class SoundLevels:
     """Levels of chunks of 32 ms of a signal at 16 kHz that arrives in blocks."""
 
@@ -86,7 +99,7 @@ class SoundDetector:
 
     def __init__(self, peak: float = PEAK) -> None:
         self._speech, self._levels = SpeechProbabilities(), SoundLevels()
-        self._gain = PEAK / peak if LEAST_PEAK < peak < LOW_PEAK else 1.0
+        self._gain = amplification(peak)
 
     def push(self, block: torch.Tensor) -> None:
         """Adds ``[time]``."""

@@ -41,7 +41,7 @@ class Playout:
         self._prefill = self._most = self._ahead = 0
         self._plays = self._began = False
         self._reserve = self._patience = self._excess = 0
-        self._wait_again()
+        self._watch_anew()
 
     def start(self, latency: int, prefill: int, reserve: int = 0, patience: int = 0) -> None:
         """Empty it, for a new stream.
@@ -64,7 +64,7 @@ class Playout:
         self._parts.clear()
         self._level = self._margin = self._ahead = 0
         self._plays = False
-        self._wait_again()
+        self._watch_anew()
 
     def silence(self) -> None:
         """Replace what waits by as many zeros."""
@@ -109,7 +109,7 @@ class Playout:
         if ready < count:
             self.dropouts += 1
             self._plays = False  # waits until it is filled again
-            self._wait_again()
+            self._watch_anew()
         else:
             self._watch(count)
         return out
@@ -119,8 +119,8 @@ class Playout:
         self.blocks += self._began
         self.dropouts += self._began
 
-    def _wait_again(self) -> None:
-        """Nothing is known yet of how much is too much."""
+    def _watch_anew(self) -> None:
+        """Starts the search for needless delay anew."""
         self._calm, self._least, self._surplus = 0, sys.maxsize, 0
 
     def _watch(self, played: int) -> None:
@@ -129,7 +129,7 @@ class Playout:
         self._least = min(self._least, self._margin)
         if self._calm >= self._patience > 0:
             surplus = min(self._excess, self._least - self._reserve)
-            self._wait_again()
+            self._watch_anew()
             self._surplus = max(0, surplus)
 
     def _cut_quiet(self, needed: int) -> None:

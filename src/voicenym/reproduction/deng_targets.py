@@ -139,5 +139,6 @@ def _targets(models: Sequence[Model]) -> list[tuple[int, Model, Recording]]:
             "no speaker has two enrolled recordings in files of their own: give other speech, or a "
             "larger --budget"
         )
-    return [found[i * len(found) // MOST_TARGETS] for i in range(MOST_TARGETS)
-            if len(found) > MOST_TARGETS] or found  # fmt: skip
+    if len(found) <= MOST_TARGETS:
+        return found
+    return [found[i * len(found) // MOST_TARGETS] for i in range(MOST_TARGETS)]

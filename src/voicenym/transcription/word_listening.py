@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from voicenym.diarization.possible_speech import SoundDetector
+from voicenym.diarization.possible_speech import SoundDetector, amplification
 from voicenym.diarization.speech_regions import ANY_SPEECH, SPEECH, RegionRule, speech_regions
 from voicenym.dsp.resampling import RateChanger
 from voicenym.nets.activity.silero import SpeechProbabilities
@@ -170,9 +170,7 @@ def _different(stretch: npt.NDArray[np.float32]) -> list[int]:
 def _speech(samples: npt.NDArray[np.float32], rule: RegionRule) -> npt.NDArray[np.float64]:
     detector = SpeechProbabilities() if rule is SPEECH else SoundDetector()
     peak = float(np.abs(samples).max(initial=0.0))
-    # the detector misses speech that is recorded very low
-    gain = 0.5 / peak if 1e-5 < peak < 0.1 else 1.0
-    detector.push(torch.from_numpy(samples * np.float32(gain)))
+    detector.push(torch.from_numpy(samples * np.float32(amplification(peak))))
     return speech_regions(np.asarray(detector.result()), len(samples) / RATE, rule)
 
 

@@ -136,14 +136,15 @@ def _say_what_is_outside(
     lenient: bool,
     say: Messages,
 ) -> None:
-    """Warns of much sound outside of the turns that may be speech, which the detector missed."""
+    """Warns of possible speech outside of the turns, where there is much of it."""
     from voicenym.diarization.possible_speech import seconds_outside
     from voicenym.diarization.recording_signal import mono
 
     outside = seconds_outside(mono(recording, lenient=lenient), found)
     if outside > max(LEAST_OUTSIDE, SHARE_OUTSIDE * spoken):
         say.warn(
-            f"{recording}: {outside:.0f} s of sound stand out from the background, are in nobody's "
-            f"turn ({spoken:.0f} s are) and may be speech. anonymize --rttm hides them. Listen: if "
-            "they are speech, mark them in a file of turns; if not, --unsure keep passes them on"
+            f"{recording}: {outside:.0f} s of sound outside of all turns stand out from the "
+            f"background and may be speech ({spoken:.0f} s lie in turns); anonymize --rttm hides "
+            "them. Listen: add turns where somebody speaks; if nobody does, --unsure keep passes "
+            "them on"
         )
