@@ -243,6 +243,30 @@ def program(
         raise TimeoutError(command[0]) from None
 
 
+def watching_program(command: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Starts a system program that runs on, with a pipe from its standard output.
+
+    Args:
+        command: its name and its arguments.
+
+    Raises:
+        FileNotFoundError: it is not installed.
+    """
+    import subprocess
+    from shutil import which
+
+    found = which(command[0], path=environment().get("PATH"))
+    if found is None:
+        raise FileNotFoundError(command[0])
+    return subprocess.Popen(
+        [found, *command[1:]],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env={**environment(), "LC_ALL": "C"},
+    )
+
+
 @contextmanager
 def _deferred_signals() -> Iterator[None]:
     """Defers SIGINT and SIGTERM to the end of the block, because a process interrupted at its start

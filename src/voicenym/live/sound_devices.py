@@ -12,6 +12,7 @@ import numpy
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import library
 from voicenym.live import pipewire
+from voicenym.live.node_changes import NodeChanges
 
 INPUT, OUTPUT = "input", "output"
 LIVE_RATE = 16_000
@@ -48,6 +49,7 @@ class SoundDevices:
 
     def __init__(self, module: ModuleType | Any | None = None) -> None:
         self._module = _portaudio() if module is None else module
+        self._changes = NodeChanges()
         self.gaps = 0
 
     def listed(self) -> list[SoundDevice]:
@@ -160,10 +162,14 @@ class SoundDevices:
             choices: ``(kind, name)`` of each device.
         """
         wanted = [(kind, node) for kind, name in choices if (node := _node(name)) is not None]
-        if not wanted:
+        if not wanted or not self._changes.happened():
             return []
         there = {(INPUT if kind == "source" else OUTPUT, name) for kind, name in pipewire.nodes()}
         return [pipewire.PREFIX + node for kind, node in wanted if (kind, node) not in there]
+
+    def forget_nodes(self) -> None:
+        """End the watch over PipeWire's nodes that :meth:`gone` began."""
+        self._changes.close()
 
     def rescan(self) -> None:
         """Look for devices anew; all streams must be closed."""

@@ -16,7 +16,7 @@ import torch
 
 FEW_STEPS = 32
 """Largest block of a stream, in outputs, for convolution as a matrix product,"""
-FEW_WEIGHTS = 768
+FEW_WEIGHTS = 512
 """and the least number of weights per output for it."""
 
 
