@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Any
 
 import numpy
@@ -15,7 +13,7 @@ import numpy
 from voicenym.live.live_engine import STALL_SECONDS, LiveEngine
 from voicenym.live.live_state import State
 from voicenym.live.sound_devices import INPUT, OUTPUT, SoundDevices
-from voicenym.memory import spare_present_objects
+from voicenym.live.steady_threads import steady, step_below
 
 RETRY_SECONDS = 1.0
 """Time between attempts to find a lost device again."""
@@ -27,8 +25,6 @@ LONGEST_DEVICE_BLOCK = 0.01
 """Longest block of a device in seconds."""
 IDLE_SECONDS = 0.005
 """Longest time that the worker waits for input before it looks again."""
-SWITCH_SECONDS = 0.0005
-"""Time after which a thread of a device gets the interpreter from the worker."""
 
 
 class DeviceSession:
@@ -69,6 +65,7 @@ class DeviceSession:
         self._streams: list[Any] = []
         self._played = clock()
         self._retry = self._look = 0.0
+        self._context = ExitStack()
         self._ended = threading.Event()
         self._new = threading.Event()
         self._worker = threading.Thread(target=self._work, name="live", daemon=True)
@@ -84,10 +81,7 @@ class DeviceSession:
         except BaseException:
             self._close()
             raise
-        # whatever lives now lives as long as the session: no collection looks at it
-        spare_present_objects()
-        self._switching = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH_SECONDS)
+        self._context.enter_context(steady())
         self._worker.start()
         return self
 
@@ -97,7 +91,7 @@ class DeviceSession:
         self._close()
         self._worker.join(timeout=2.0)
         self._devices.forget_nodes()
-        sys.setswitchinterval(self._switching)
+        self._context.close()
 
     def step(self) -> None:
         """Look after devices and engine; to be called some times a second."""
@@ -176,22 +170,11 @@ class DeviceSession:
         _fill(block, lambda count: self.engine.take(count, 1))
 
     def _work(self) -> None:
-        _below_devices()
+        step_below()
         while not self._ended.is_set() and self.engine.state is not State.ENDED:
             if not self.engine.work():
                 self._new.wait(IDLE_SECONDS)
                 self._new.clear()
-
-
-def _below_devices() -> None:
-    """Under real-time priority (``chrt -f``), the calling thread steps one below the others."""
-    if sys.platform != "linux":
-        return
-    policy = os.sched_getscheduler(0)
-    priority = os.sched_getparam(0).sched_priority
-    if policy in (os.SCHED_FIFO, os.SCHED_RR) and priority > 1:
-        with suppress(OSError):
-            os.sched_setscheduler(0, policy, os.sched_param(priority - 1))
 
 
 def _close_all(streams: list[tuple[str, Any]]) -> None:

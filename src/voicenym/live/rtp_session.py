@@ -6,12 +6,14 @@ import select
 import threading
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 
 import numpy
 
 from voicenym.live.live_engine import LiveEngine
 from voicenym.live.live_state import State
 from voicenym.live.rtp_leg import RtpLeg
+from voicenym.live.steady_threads import steady, step_below
 
 PACKET_SECONDS = 0.02
 """Length of a packet (RFC 3551, 4.2)."""
@@ -44,6 +46,7 @@ class RtpSession:
         self.engine, self.legs = engine, legs
         self._clock = clock
         self._count = round(PACKET_SECONDS * engine.rate)
+        self._context = ExitStack()
         self._ended = threading.Event()
         self._new = threading.Event()
         self._warned = 0
@@ -53,6 +56,7 @@ class RtpSession:
     def __enter__(self) -> RtpSession:
         for leg in self.legs:
             leg.drain()
+        self._context.enter_context(steady())
         self._worker.start()
         self._pump.start()
         return self
@@ -63,6 +67,7 @@ class RtpSession:
         for thread in (self._pump, self._worker):
             if thread.is_alive():
                 thread.join(timeout=2.0)
+        self._context.close()
         for leg in self.legs:
             leg.close()
 
@@ -135,6 +140,7 @@ class RtpSession:
             due += PACKET_SECONDS
 
     def _work(self) -> None:
+        step_below()
         while not self._ended.is_set() and self.engine.state is not State.ENDED:
             if not self.engine.work():
                 self._new.wait(IDLE_SECONDS)

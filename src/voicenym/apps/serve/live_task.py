@@ -98,10 +98,17 @@ class _Session:
         Raises:
             VoicenymError: the system does not work live, or the engine ended the session.
         """
-        import time
+        from voicenym.live.steady_threads import steady
 
         engine = self._engine()
         engine.work()  # makes the stream
+        with steady():
+            self._answer(engine)
+
+    def _answer(self, engine: LiveEngine) -> None:
+        """Answers frames until the connection ends, or the engine."""
+        import time
+
         worker = threading.Thread(target=self._work, args=(engine,), daemon=True)
         worker.start()
         seconds = engine.block / self._task.rate
