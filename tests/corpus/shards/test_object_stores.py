@@ -64,6 +64,12 @@ def test_folders_of_files_keep_their_speakers(store, anonymize, tmp_path):
     assert done.returncode == 0, said(done)
     assert "notes.docx: is no shard and no recording" in said(done)
     assert outputs(objects("s3://corpus/out")) == outputs(tree(tmp_path / "local"))
+    each = ("--per", "utterance")
+    assert anonymize("in", "-o", "each", *each).returncode == 0
+    assert anonymize("s3://corpus/in", "-o", "s3://corpus/each", *each).returncode == 0
+    made = outputs(objects("s3://corpus/each"))
+    assert made == outputs(tree(tmp_path / "each"))
+    assert made["ann/1.wav"] != outputs(tree(tmp_path / "local"))["ann/1.wav"]
 
 
 def test_an_object_of_another_is_never_replaced(store, anonymize, tmp_path):

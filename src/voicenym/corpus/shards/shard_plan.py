@@ -155,7 +155,8 @@ def units_of(
     for one, place, who in zip(files, inner, people, strict=True):
         name = str(place.with_suffix(output_suffix(place.suffix)))
         target = object_store.join(output, name)
-        units.append(Unit(one.location, target, name, RECORDING, who))
+        utterance = place.with_suffix("").as_posix()  # as in a folder of this machine
+        units.append(Unit(one.location, target, name, RECORDING, who, utterance=utterance))
     return units
 
 
