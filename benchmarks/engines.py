@@ -18,6 +18,7 @@ import shutil
 import statistics
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -43,8 +44,8 @@ def make(folder: Path, count: int, seconds: float, speech: str | None) -> None:
         soundfile.write(path, sound[start : start + round(RATE * seconds)], RATE)
 
 
-def processor_seconds() -> float:
-    """Processor time of this process and of its descendants that live."""
+def family() -> tuple[set[int], dict[int, int]]:
+    """Ids of this process and of its descendants; ticks of the processor of all processes."""
     parents, times = {}, {}
     for entry in Path("/proc").glob("[0-9]*"):
         try:
@@ -57,28 +58,53 @@ def processor_seconds() -> float:
     while len(ours) > found:
         found = len(ours)
         ours |= {process for process, parent in parents.items() if parent in ours}
+    return ours, times
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and of its descendants that live."""
+    ours, times = family()
     return sum(times.get(process, 0) for process in ours) / os.sysconf("SC_CLK_TCK")
 
 
-def timed(engine: Engine, workers: int, source: Path, system: str) -> tuple[float, float, float]:
-    """Seconds until the first output, and a file afterwards, by the clock and by processors."""
+def worker_megabytes() -> float:
+    """Memory of the largest process that this one has started, or of this one if it has none; what
+    processes share counts in parts (PSS).
+    """
+    found = {}
+    for process in family()[0]:
+        with suppress(OSError):
+            text = Path(f"/proc/{process}/smaps_rollup").read_text()
+            found[process] = int(text.partition("\nPss:")[2].split()[0]) / 1024
+    own = found.pop(os.getpid())
+    return max(found.values(), default=own)
+
+
+def timed(
+    engine: Engine, workers: int, source: Path, system: str
+) -> tuple[float, float, float, float]:
+    """Seconds until the first output, and a file afterwards, by the clock and by processors; MiB of
+    a worker at the end.
+    """
     out = Path(tempfile.mkdtemp())
     try:
         items = plan([source], out)
         job = Job(system, {}, Key(bytes(32)), log=out / "voicenym.jsonl")
-        times, spent = [time.perf_counter()], {}
+        times, spent, memory = [time.perf_counter()], {}, 0.0
         first = len(items) // 4
 
         def report(outcome: object) -> None:
+            nonlocal memory
             times.append(time.perf_counter())
             if len(times) - 1 in (first, len(items)):
                 spent[len(times) - 1] = processor_seconds()
+                memory = max(memory, worker_megabytes())
 
         done = run(job, items, workers, report, engine=engine).done
         assert done == len(items)
         rest = len(items) - first
         busy = (spent[len(items)] - spent[first]) / rest
-        return times[1] - times[0], (times[-1] - times[first]) / rest, busy
+        return times[1] - times[0], (times[-1] - times[first]) / rest, busy, memory
     finally:
         shutil.rmtree(out)
 
@@ -100,12 +126,14 @@ def main() -> None:
     files: dict[str, list[float]] = {name: [] for name in cases}
     starts: dict[str, list[float]] = {name: [] for name in cases}
     busy: dict[str, list[float]] = {name: [] for name in cases}
+    memory = dict.fromkeys(cases, 0.0)
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         make(source, given.files, given.seconds, given.speech)
         for _ in range(given.rounds):
             for name, (engine, workers) in cases.items():
-                start, each, spent = timed(engine, workers, source, given.system)
+                start, each, spent, held = timed(engine, workers, source, given.system)
+                memory[name] = max(memory[name], held)
                 busy[name].append(spent)
                 files[name].append(each)
                 starts[name].append(start)
@@ -115,7 +143,7 @@ def main() -> None:
             f"{name:10} workers: {1e3 * each:7.1f} ({1e3 * min(files[name]):.1f} to "
             f"{1e3 * max(files[name]):.1f}) ms a file, {given.seconds / each / 3600:.3f} hours of "
             f"speech a second, start {statistics.median(starts[name]):.1f} s, processors "
-            f"{1e3 * statistics.median(busy[name]):.1f} ms a file"
+            f"{1e3 * statistics.median(busy[name]):.1f} ms a file, {memory[name]:.0f} MiB a worker"
         )
     for workers in (1, 2):
         pairs = zip(files[f"local, {workers}"], files[f"ray, {workers}"], strict=True)

@@ -3,7 +3,7 @@
     python benchmarks/scale_simulation.py --measure [--system mcadams]   # small runs; the error
     python benchmarks/scale_simulation.py --measure-ray                  # cost of Ray's driver
     python benchmarks/scale_simulation.py [--hours 1e6] [--cores 1024] [--seconds 10] [--spot]
-                                          [--engine ray]
+                                          [--engine ray] [--system base]
 
 ``--measure`` fits the costs of a recording (a constant and a part by its length), of a second
 worker on one machine, of the driver, and the start, to runs of recordings of equal lengths; then it
@@ -11,7 +11,8 @@ predicts runs with recordings of mixed lengths, which took no part in the fit. I
 ``benchmarks/scale_costs.json``. ``--measure-ray`` adds to it what the driving process needs for a
 recording with Ray, in processor time, which holds on a machine that others use, too; workers sleep
 as long as a recording takes, so that batches are as large as in a run. Prices and failure rates are
-assumptions, in ``scale_prices.toml``.
+assumptions, in ``scale_prices.toml``. A large run of another system than the measured one reckons
+with the RTF of its card in the place of the cost of a second.
 
 The simulation is by events: a worker asks the driver for a bundle of recordings, which serves one
 worker at a time; all share one storage; machines fail at random (Poisson), lose the recordings that
@@ -280,9 +281,21 @@ def measure_ray(rounds: int) -> None:
 # ---- the large run ----
 
 
-def large(hours: float, cores: int, seconds: float, spot: bool, engine: str) -> None:
-    """Prints days, money, storage, failures, and the load of each part."""
+def costs_of(system: str) -> Costs:
+    """Stored costs; those of another system by its card, whose RTF is of one core alone."""
+    from voicenym.anonymizer import SYSTEMS
+
     costs = Costs(**json.loads(COSTS.read_text("utf-8")))
+    if system == costs.system:
+        return costs
+    figures = SYSTEMS.get(system).card.figures
+    (rtf,) = {one.value for one in figures if one.metric == "RTF"}
+    return replace(costs, system=system, per_second=rtf)
+
+
+def large(hours: float, cores: int, seconds: float, spot: bool, engine: str, system: str) -> None:
+    """Prints days, money, storage, failures, and the load of each part."""
+    costs = costs_of(system)
     if engine == "ray":
         costs = replace(costs, driver=costs.driver + costs.ray_driver)
     prices = tomllib.loads(PRICES.read_text("utf-8"))
@@ -313,6 +326,8 @@ def large(hours: float, cores: int, seconds: float, spot: bool, engine: str) -> 
     print(f"days {done.wall / 86_400:.2f}; core-hours {core_hours:,.0f}; "
           f"workers busy {100 * done.busy / (done.wall * cores):.0f} %")  # fmt: skip
     print(f"{unit} {money:,.0f} of cores, {stored:,.0f} of storage, {asked:,.0f} of requests")
+    price = prices["gpu_hour"] / prices["spot_core_hour" if spot else "core_hour"]
+    print(f"no GPU was measured; one costs less than cores if it does the work of {price:.0f}")
     print(f"storage: {terabytes:,.1f} TB read and {terabytes:,.1f} TB written")
     print(f"lost machines {done.losses / prices['cores_per_node']:,.0f}; repeated work "
           f"{done.repeated / 3600:,.1f} core-hours; bad recordings "
@@ -344,7 +359,7 @@ def main() -> None:
     elif given.measure_ray:
         measure_ray(given.rounds)
     else:
-        large(given.hours, given.cores, given.seconds, given.spot, given.engine)
+        large(given.hours, given.cores, given.seconds, given.spot, given.engine, given.system)
 
 
 if __name__ == "__main__":

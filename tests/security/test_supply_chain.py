@@ -675,6 +675,8 @@ def test_the_workflow_runs_all_supported_pythons_and_the_least_versions():
     named = set(re.findall(r'"(3\.\d+)"', text))
     assert named == {"3.11", "3.12", "3.13", "3.14"}
     assert "lowest-direct" in text
+    (extras,) = re.findall(r"for extra in (.*); do", text)
+    assert set(extras.split()) == project()["optional-dependencies"].keys()
     assert {"ubuntu-latest", "macos-latest", "windows-latest"} <= set(
         re.findall(r"\w+-latest", text)
     )

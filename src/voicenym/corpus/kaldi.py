@@ -122,18 +122,29 @@ class KaldiFolder:
     def finish(self, failed: set[str]) -> list[Path]:
         """Writes the tables of the utterances that have outputs; returns their paths."""
         there = [i for i in self.items if i.utterance not in failed and i.target.is_file()]
-        wavs = {self.utterances[i.utterance]: str(i.target) for i in there}
+        found = self.rows({item.utterance: str(item.target) for item in there})
+        for name, rows in found.items():
+            write(self.output / name, rows)
+        return [self.output / name for name in found]
+
+    def rows(self, places: Mapping[str, str]) -> dict[str, dict[str, str]]:
+        """Rows of the new tables, by the name of the table.
+
+        Args:
+            places: of the outputs that are there, by utterance.
+        """
+        there = [item for item in self.items if item.utterance in places]
+        wavs = {self.utterances[i.utterance]: places[i.utterance] for i in there}
         utt2spk = {self.utterances[i.utterance]: self.speakers[i.speaker] for i in there}
         spk2utt: dict[str, list[str]] = {}
         for utterance in sorted(utt2spk, key=by_bytes):
             spk2utt.setdefault(utt2spk[utterance], []).append(utterance)
-        write(self.output / "wav.scp", wavs)
-        write(self.output / "utt2spk", utt2spk)
-        write(self.output / "spk2utt", {s: " ".join(us) for s, us in spk2utt.items()})
+        found = {"wav.scp": wavs, "utt2spk": utt2spk}
+        found["spk2utt"] = {s: " ".join(us) for s, us in spk2utt.items()}
         for name, rows in self.tables.items():
             kept = spk2utt if name.startswith("spk") else utt2spk
-            write(self.output / name, {k: v for k, v in rows.items() if k in kept})
-        return [self.output / name for name in (*WRITTEN, *self.tables)]
+            found[name] = {k: v for k, v in rows.items() if k in kept}
+        return found
 
 
 def is_kaldi(path: Path) -> bool:

@@ -56,32 +56,14 @@ class LhotseManifest:
                 in the manifest.
         """
         there = [i for i in self.items if i.utterance not in failed and i.target.is_file()]
-        tasks = [(i.target, self.outlines.recording(i.speaker, i.utterance)) for i in there]
         done, unread = [], []
+        tasks = [(item.target, self.id_of(item)) for item in there]
         for item, recording in zip(there, described(tasks), strict=True):
-            name, speaker = item.utterance, item.speaker
             if recording is None:
                 unread.append(item.target)
-                continue
-            if name in self.supervisions:
-                done.append(self.outlines.own_cut(recording, speaker, self.supervisions[name]))
             else:
-                done += [self.outlines.cut(recording, speaker, cut) for cut in self.cuts[name]]
-        if self.outlines.names is not None:
-            done.sort(key=lambda cut: cut.id)
-        self.output.mkdir(parents=True, exist_ok=True)
-        file = AtomicFile(self.output / OUTPUT_NAME, overwrite=True)
-        try:
-            with (
-                file.temporary.open("wb") as raw,
-                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,  # neither name nor date
-            ):
-                for cut in done:
-                    line = json.dumps(cut.to_dict(), ensure_ascii=False)
-                    packed.write(line.encode("utf-8", "surrogateescape") + b"\n")
-            file.commit()
-        finally:
-            file.discard()
+                done += self.cuts_of(item, recording)
+        self.write(self.output / OUTPUT_NAME, done)
         if unread:
             raise CorpusError(
                 f"{unread[0]}: cannot be read as a recording ({len(unread)} such), so that it is "
@@ -90,6 +72,39 @@ class LhotseManifest:
             )
         return [self.output / OUTPUT_NAME]
 
+    def id_of(self, item: Item) -> str:
+        """New id of an item's recording."""
+        return self.outlines.recording(item.speaker, item.utterance)
+
+    def cuts_of(self, item: Item, recording: Any) -> list[Any]:
+        """New cuts of an item, whose output lhotse describes as ``recording``."""
+        name, speaker = item.utterance, item.speaker
+        if name in self.supervisions:
+            return [self.outlines.own_cut(recording, speaker, self.supervisions[name])]
+        return [self.outlines.cut(recording, speaker, cut) for cut in self.cuts[name]]
+
+    def write(self, path: Path, cuts: Sequence[Any]) -> None:
+        """Writes a manifest of new cuts.
+
+        Raises:
+            AudioError: the disk is full, or the folder cannot be written.
+        """
+        if self.outlines.names is not None:
+            cuts = sorted(cuts, key=lambda cut: cut.id)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = AtomicFile(path, overwrite=True)
+        try:
+            with (
+                file.temporary.open("wb") as raw,
+                gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,  # neither name nor date
+            ):
+                for cut in cuts:
+                    line = json.dumps(cut.to_dict(), ensure_ascii=False)
+                    packed.write(line.encode("utf-8", "surrogateescape") + b"\n")
+            file.commit()
+        finally:
+            file.discard()
+
 
 def is_manifest(path: Path) -> bool:
     """Whether a file has the name of a lhotse manifest."""
@@ -97,7 +112,12 @@ def is_manifest(path: Path) -> bool:
 
 
 def read_manifest(
-    path: Path, output: Path, *, keep: Sequence[str] = (), names: Names | None = None
+    path: Path,
+    output: Path,
+    *,
+    keep: Sequence[str] = (),
+    names: Names | None = None,
+    remote: bool = False,
 ) -> LhotseManifest:
     """Plan for a lhotse manifest of cuts.
 
@@ -107,6 +127,7 @@ def read_manifest(
         keep: fields to copy besides the labels, as in :class:`Outlines`.
         names: draws new names for speakers, recordings, cuts and supervisions; None keeps the old
             ones.
+        remote: whether recordings may have URLs, which become their paths; nothing opens them.
 
     Raises:
         DependencyError: lhotse is not installed.
@@ -121,7 +142,7 @@ def read_manifest(
     items: list[Item] = []
     supervisions: dict[str, Any] = {}
     for name, group in cuts.items():
-        source = _source(path, group[0].recording)
+        source = _source(path, group[0].recording, remote)
         speakers = {s.speaker for cut in group for s in cut.supervisions if s.speaker}
         if not speakers:
             raise CorpusError(
@@ -167,8 +188,9 @@ def _read_cuts(path: Path) -> dict[str, list[Any]]:
     return cuts
 
 
-def _source(path: Path, recording: Any) -> Path:
-    if len(recording.sources) != 1 or recording.sources[0].type != "file":
+def _source(path: Path, recording: Any, remote: bool) -> Path:
+    kinds = ("file", "url") if remote else ("file",)
+    if len(recording.sources) != 1 or recording.sources[0].type not in kinds:
         raise CorpusError(f"{path}: {recording.id} is not stored as one file, which is needed here")
     if recording.transforms:
         raise CorpusError(

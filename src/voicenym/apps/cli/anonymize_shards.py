@@ -16,10 +16,10 @@ from voicenym.errors import VoicenymError
 if TYPE_CHECKING:
     from voicenym.corpus.batch import Job
     from voicenym.corpus.engines import Engine
-    from voicenym.corpus.shards.shard_plan import ShardPlan
     from voicenym.corpus.shards.shard_runner import ShardSummary
     from voicenym.corpus.shards.shard_survey import SpeakerChoice
     from voicenym.corpus.shards.shard_task import ShardOutcome
+    from voicenym.corpus.shards.shard_unit import ShardPlan
 
 SPEAKER_FIELD = typer.Option(
     None,
@@ -115,12 +115,14 @@ def anonymize_shards(
     """Anonymizes shards and stores, or lists what would be done."""
     from dataclasses import replace
 
+    from voicenym.corpus import timestamps
     from voicenym.corpus.cpu_count import cores
     from voicenym.corpus.drawn_names import Names
     from voicenym.corpus.engines import RayEngine
     from voicenym.corpus.file_plan import LOG_NAME
     from voicenym.corpus.shards import object_store, shard_ledger, shard_plan
     from voicenym.corpus.shards.shard_runner import run_shards
+    from voicenym.corpus.shards.shard_survey import SpeakerChoice
 
     plan = shard_plan.plan_units(
         request.inputs,
@@ -128,11 +130,15 @@ def anonymize_shards(
         speaker=request.choice.speaker,
         level=request.choice.level,
         names=Names(job.key) if job.opaque else None,
+        keep=request.choice.fields.keep,
     )
+    choice = request.choice
+    if plan.finish is not None:  # fields of a data set are in its tables
+        choice = SpeakerChoice()
     output = object_store.location_of(request.output)
     if dry_run:
         for unit in plan.units:
-            typer.echo(unit.source if job.opaque else f"{unit.source}\t{unit.target}")
+            typer.echo(str(unit) if job.opaque else f"{unit}\t{unit.target}")
         _say_skipped(plan, say, every=True)
         say(f"{len(plan.units)} shards and files; nothing was written")
         return
@@ -155,10 +161,16 @@ def anonymize_shards(
             progress.advance(outcome.unit.target, done.seconds if done and new else None, failed)
 
         summary = run_shards(
-            job, plan.units, state, request.choice, workers, report,
+            job, plan.units, state, choice, workers, report,
             fail_fast=fail_fast, engine=request.engine,
         )  # fmt: skip
+    summary.failures += plan.missing
     _summarize(summary, job, output, started, say)
+    if plan.finish is not None and summary.there:
+        tables = plan.finish(summary.there)
+        if job.opaque and job.log is not None:
+            paths = [Path(place) for place in tables]
+            timestamps.level([*paths, *timestamps.folders_of(paths, job.log.parent)])
     _say_skipped(plan, say)
     if summary.done:
         conclude(card, stored, say)

@@ -10,9 +10,9 @@ from typing import Any, BinaryIO
 from voicenym.corpus.id_checks import printable
 from voicenym.corpus.shards.parquet_shard import UNNAMED, ParquetShard, content_of
 from voicenym.corpus.shards.shar_shard import cuts_of, sounds_of
-from voicenym.corpus.shards.shard_plan import Unit
 from voicenym.corpus.shards.shard_sample import MOST_BYTES, is_sound
 from voicenym.corpus.shards.shard_source import plain_file
+from voicenym.corpus.shards.shard_unit import Unit
 from voicenym.corpus.shards.tar_index import bytes_of, fields_of, index, text_of
 from voicenym.errors import CorpusError
 

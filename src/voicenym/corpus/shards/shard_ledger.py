@@ -19,7 +19,7 @@ from voicenym.corpus.run_log import Line
 from voicenym.corpus.run_state import LocalRunState, RunState
 from voicenym.corpus.run_status import RunStatus, status_from
 from voicenym.corpus.shards import object_store
-from voicenym.corpus.shards.shard_plan import LEDGER
+from voicenym.corpus.shards.shard_unit import LEDGER
 from voicenym.errors import CorpusError
 
 RUNS = f"{LEDGER}/run/"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from voicenym.audio.containers import output_suffix
@@ -13,64 +13,23 @@ from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.folder_walk import EXTENSIONS, walk
 from voicenym.corpus.id_checks import check_id, printable
-from voicenym.corpus.shards import object_store, store_tables
+from voicenym.corpus.shards import object_store, store_tables, table_units
 from voicenym.corpus.shards.object_store import Listed
-from voicenym.corpus.shards.shard_source import GZIP, ZSTANDARD
+from voicenym.corpus.shards.shard_unit import (
+    LEDGER,
+    RECORDING,
+    SHAR,
+    SHARDS,
+    ShardPlan,
+    Unit,
+    kind_of,
+)
 from voicenym.errors import CorpusError
 
-SHARDS = {
-    ".tar": "tar",
-    ".parquet": "parquet",
-    **dict.fromkeys((*GZIP, *ZSTANDARD), "tar"),
-}
-"""Kinds of shards by extension."""
-RECORDING = "recording"
-"""Kind of a file that is a recording of its own."""
-SHAR = "shar"
-"""Kind of the recordings of a lhotse Shar, of which only its cuts know the speakers."""
 CUTS = re.compile(r"((?:.*/)?)cuts(\.\d+)?\.jsonl(\.gz)?")
 """Name of a table of cuts of a Shar."""
 FIELD = re.compile(r"((?:.*/)?)([^/.]+)(\.\d+)?\.(tar|tar\.gz|jsonl|jsonl\.gz)")
 """Name of a field of a Shar: its folder, the field, its number."""
-LEDGER = "voicenym-ledger"
-"""Folder of the ledger in a store."""
-
-
-@dataclass(frozen=True)
-class Unit:
-    """A shard or a recording that one task reads and writes.
-
-    Args:
-        source: path or URL.
-        target: path or URL.
-        name: of the output below the output folder.
-        kind: of :data:`SHARDS`, :data:`SHAR`, or :data:`RECORDING`.
-        speaker: of a recording whose folder names it; None otherwise.
-        table: of a Shar: paths or URLs of its cuts, and of the new ones; None otherwise.
-    """
-
-    source: str
-    target: str
-    name: str
-    kind: str
-    speaker: str | None = None
-    table: tuple[str, str] | None = None
-
-    @property
-    def targets(self) -> list[str]:
-        """Paths or URLs of all that is written."""
-        return [self.target] if self.table is None else [self.target, self.table[1]]
-
-    def __str__(self) -> str:
-        return self.source
-
-
-@dataclass(frozen=True)
-class ShardPlan:
-    """Units of a run, and names below the inputs that are not read, with reasons."""
-
-    units: list[Unit]
-    skipped: list[str]
 
 
 def concerns(inputs: Sequence[str], output: str | None) -> bool:
@@ -87,8 +46,9 @@ def plan_units(
     speaker: str | None = None,
     level: speaker_rule.Level = None,
     names: Names | None = None,
+    keep: Sequence[str] = (),
 ) -> ShardPlan:
-    """Units for shards, recordings, and folders of them, on this machine and in stores.
+    """Units for shards, recordings, folders of them, and data sets, on this machine and in stores.
 
     Args:
         inputs: paths and URLs.
@@ -96,6 +56,7 @@ def plan_units(
         speaker: of all recordings that are files.
         level: number of the folder that names the speaker of a file.
         names: draws new names of shards and files; None keeps the old ones.
+        keep: further tables or fields of a data set to copy.
 
     Raises:
         CorpusError: nothing to do, two outputs of one name, or an output that is an input.
@@ -113,7 +74,18 @@ def plan_units(
     skipped: list[str] = []
     for text in inputs:
         root = object_store.location_of(text)
+        if root == output and object_store.is_url(root):
+            raise CorpusError(f"{root}: is input and output; choose another folder with -o")
         found = listed(root, output, skipped)
+        if table_units.is_data_set(root, found) and speaker is None:
+            if len(inputs) > 1 or level is not None:
+                raise CorpusError(
+                    f"{root}: is a data set, which names its speakers; give it alone, without "
+                    "--speaker-level"
+                )
+            plan = table_units.plan_tables(root, found, output, keep=keep, names=names)
+            _check_distinct(plan.units)
+            return plan
         units += units_of(root, found, output, speaker=speaker, level=level, skipped=skipped)
     if not units:
         raise CorpusError(
@@ -183,7 +155,8 @@ def units_of(
     for one, place, who in zip(files, inner, people, strict=True):
         name = str(place.with_suffix(output_suffix(place.suffix)))
         target = object_store.join(output, name)
-        units.append(Unit(one.location, target, name, RECORDING, who))
+        utterance = place.with_suffix("").as_posix()  # as in a folder of this machine
+        units.append(Unit(one.location, target, name, RECORDING, who, utterance=utterance))
     return units
 
 
@@ -198,24 +171,6 @@ def _shar(one: Listed, table: Listed, output: str) -> Unit:
     name, cuts = placed(one.name), placed(table.name.removesuffix(".gz") + ".gz")
     target, new = object_store.join(output, name), object_store.join(output, cuts)
     return Unit(one.location, target, name, SHAR, table=(table.location, new))
-
-
-def kind_of(name: str) -> str | None:
-    """Kind of a shard by its name; None for other files."""
-    found = (kind for suffix, kind in SHARDS.items() if name.lower().endswith(suffix))
-    return next(found, None)
-
-
-def version_of(unit: Unit) -> str | None:
-    """What tells versions of a unit's inputs apart, as of :func:`object_store.identity`.
-
-    Raises:
-        CorpusError: the store cannot be asked.
-    """
-    version = object_store.identity(unit.source)
-    if version is None or unit.table is None:
-        return version
-    return f"{version} {object_store.identity(unit.table[0])}"
 
 
 def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:

@@ -14,10 +14,10 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.shards import object_store, private_copies, shard_plan, store_tables
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_contents import Content, contents
-from voicenym.corpus.shards.shard_plan import RECORDING, Unit
 from voicenym.corpus.shards.shard_sample import FieldChoice
 from voicenym.corpus.shards.shard_source import plain_file
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, Survey, survey
+from voicenym.corpus.shards.shard_unit import RECORDING, Unit
 from voicenym.corpus.skipped import LeftOut, nothing_left
 from voicenym.errors import CorpusError
 

@@ -24,7 +24,6 @@ from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.run_log import Line
 from voicenym.corpus.run_state import RunState
 from voicenym.corpus.shards import object_store
-from voicenym.corpus.shards.shard_plan import Unit, version_of
 from voicenym.corpus.shards.shard_sample import Rewritten
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, Survey, known
 from voicenym.corpus.shards.shard_task import (
@@ -34,6 +33,7 @@ from voicenym.corpus.shards.shard_task import (
     SurveyTask,
     prepare,
 )
+from voicenym.corpus.shards.shard_unit import Unit, version_of
 from voicenym.corpus.shards.shard_voices import assignments
 from voicenym.corpus.single_file import sha256_of
 from voicenym.corpus.worker_pool import LATER, Death
@@ -57,6 +57,7 @@ class ShardSummary:
         warnings: for the user, each a sentence.
         behind: fields that were not copied.
         refused: number of recordings that the fall-back made.
+        there: the ledger's lines of outputs that are there, by name.
     """
 
     done: int = 0
@@ -68,6 +69,7 @@ class ShardSummary:
     warnings: list[str] = field(default_factory=list)
     behind: set[str] = field(default_factory=set)
     refused: int = 0
+    there: dict[str, Line] = field(default_factory=dict)
 
 
 def run_shards(
@@ -112,7 +114,9 @@ def run_shards(
             _count(summary, outcome)
             known = state.lines.get(outcome.unit.name, {})
             if outcome.result is not None or "sha256" not in known:
-                state.settle(_line(job, outcome, stamp))
+                state.settle(line := _line(job, outcome, stamp))
+                if outcome.result is not None:
+                    summary.there[outcome.unit.name] = line
             if report is not None:
                 report(outcome)
 
@@ -147,6 +151,7 @@ def run_shards(
             nonlocal settled
             settled += 1
             summary.skipped += 1
+            summary.there[unit.name] = line
             for name, reason in line.get("failures", {}).items():
                 summary.failures.append((f"{unit.source} ({name})", reason))
             if line.get("failed") and not line.get("failures"):
@@ -196,7 +201,7 @@ def _answers(
     with engine.pool(count, again, prepare, *arguments) as pool:
         for task, answer in pool.answers(tasks, ahead):
             if isinstance(answer, Death):
-                answer = ShardOutcome(task.unit, None, blame(task.unit.source, answer))
+                answer = ShardOutcome(task.unit, None, blame(task.unit, answer))
             yield task, answer
 
 
@@ -216,7 +221,7 @@ def _settled(job: Job, unit: Unit, state: RunState) -> ShardOutcome | Line | Non
     return ShardOutcome(
         unit,
         None,
-        f"{unit.source}: changed since its output was made; add --overwrite to replace the output, "
+        f"{unit}: changed since its output was made; add --overwrite to replace the output, "
         "or remove the output to make it anew",
     )
 
@@ -273,13 +278,15 @@ def _line(job: Job, outcome: ShardOutcome, stamp: Line) -> Line:
     unit, done = outcome.unit, outcome.result
     line: Line = {"version": voicenym.__version__, **stamp, "output": unit.name}
     if not job.opaque:
-        line["input"] = unit.source
+        line["input"] = str(unit)
     if done is None:
         line["error"] = "failed" if job.opaque else outcome.reason
         return line
     check = job.input_check(outcome.version)
     if check is not None:
         line["input_check"] = check
+    if done.form is not None:
+        line["rate"], line["channels"] = done.form
     if outcome.written is not None:
         line["object"] = outcome.written
     if outcome.table is not None:
@@ -298,7 +305,7 @@ def _line(job: Job, outcome: ShardOutcome, stamp: Line) -> Line:
 def _count(summary: ShardSummary, outcome: ShardOutcome) -> None:
     done: Rewritten | None = outcome.result
     if done is None:
-        summary.failures.append((outcome.unit.source, outcome.reason or "failed"))
+        summary.failures.append((str(outcome.unit), outcome.reason or "failed"))
         return
     if outcome.skipped:
         summary.skipped += 1

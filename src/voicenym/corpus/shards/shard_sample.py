@@ -130,6 +130,8 @@ class Rewritten:
         warnings: for the user.
         behind: names of fields that stayed behind.
         refused: number of those that the fall-back made.
+        form: sample rate in Hz and channels of a recording that is a file of its own; None for
+            shards.
     """
 
     recordings: int = 0
@@ -138,6 +140,7 @@ class Rewritten:
     warnings: list[str] = field(default_factory=list)
     behind: set[str] = field(default_factory=set)
     refused: int = 0
+    form: tuple[int, int] | None = None
 
 
 Voice = Callable[[str, bytes, str, Pseudonym, Rewritten], bytes]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from voicenym.audio.atomic import temporary_folder
 from voicenym.corpus.shards import object_store
@@ -56,6 +57,37 @@ def plain_file(source: str) -> Iterator[Path]:
             _unpack(path, whole, source)
             path = whole
         yield path
+
+
+class LastRecording:
+    """The recording of a store that was fetched last, of which several tasks need passages.
+
+    It lies in a temporary file that has no name and ends with the process.
+    """
+
+    def __init__(self) -> None:
+        self._of: tuple[str, str | None] | None = None
+        self._file: BinaryIO | None = None
+
+    def open(self, source: str, version: str | None) -> BinaryIO:
+        """The recording, open at its start; it is not closed by the caller.
+
+        Args:
+            source: URL.
+            version: of the object.
+
+        Raises:
+            CorpusError: the store cannot be read.
+        """
+        if self._file is None or self._of != (source, version):
+            if self._file is not None:
+                self._file.close()
+            self._of, self._file = None, cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+            with plain_file(source) as path, path.open("rb") as whole:
+                shutil.copyfileobj(whole, self._file, BLOCK)
+            self._of = (source, version)
+        self._file.seek(0)
+        return self._file
 
 
 @contextmanager

@@ -9,19 +9,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import BinaryIO, ClassVar
 
 from voicenym.audio.atomic import temporary_folder
 from voicenym.audio.containers import output_suffix
 from voicenym.corpus import run_state
 from voicenym.corpus.batch import WorkerSettings
 from voicenym.corpus.batch_task import SystemFailure, in_words, loaded
+from voicenym.corpus.excerpt import cut_out
 from voicenym.corpus.shards import object_store, shar_shard
 from voicenym.corpus.shards.output_place import OutputPlace
-from voicenym.corpus.shards.shard_plan import RECORDING, Unit, version_of
 from voicenym.corpus.shards.shard_sample import Assignment, Rewritten
-from voicenym.corpus.shards.shard_source import packed_as, plain_file
+from voicenym.corpus.shards.shard_source import LastRecording, packed_as, plain_file
 from voicenym.corpus.shards.shard_survey import READERS, SpeakerChoice, Survey, survey
+from voicenym.corpus.shards.shard_unit import RECORDING, Unit, version_of
 from voicenym.corpus.single_file import anonymize_file, sha256_of
 from voicenym.errors import CorpusError, DependencyError, UnknownSystemError, WeightsError
 from voicenym.pseudonym import Pseudonym
@@ -106,6 +107,7 @@ class ShardWorker:
 
         torch.set_num_threads(1)  # the same bits for any number of workers
         self._settings, self._choice = settings, choice
+        self._last = LastRecording()
         self._system = loaded(settings.system, settings.parameters)
         other = settings.fallback
         self._fallback = None if other is None else loaded(other.system, other.parameters)
@@ -121,14 +123,32 @@ class ShardWorker:
             return self._survey(unit)
         try:
             with ExitStack() as stack:
-                source = stack.enter_context(plain_file(unit.source))
-                return self._write(task, source, stack)
+                return self._write(task, self._source(unit, stack), stack)
         except SystemFailure:
             raise
         except (WeightsError, DependencyError, UnknownSystemError) as error:
             raise SystemFailure(str(error)) from error
         except Exception as error:
             return ShardOutcome(unit, None, _in_place(unit, error))
+
+    def _source(self, unit: Unit, stack: ExitStack) -> Path | BinaryIO:
+        """File of a unit, or what is to be anonymized of it."""
+        part = unit.passage
+        if part is None:
+            return stack.enter_context(plain_file(unit.source))
+        whole: Path | BinaryIO = Path(unit.source)
+        if object_store.is_url(unit.source):
+            whole = self._last.open(unit.source, object_store.identity(unit.source))
+        return cut_out(
+            whole,
+            part.name,
+            part.start,
+            part.end,
+            channels=part.channels,
+            lenient=self._settings.lenient,
+            label=unit.source,
+            where="its table",
+        )
 
     def _survey(self, unit: Unit) -> Survey | ShardOutcome:
         try:
@@ -142,7 +162,7 @@ class ShardWorker:
         except Exception as error:
             return ShardOutcome(unit, None, _in_place(unit, error))
 
-    def _write(self, task: ShardTask, source: Path, stack: ExitStack) -> ShardOutcome:
+    def _write(self, task: ShardTask, source: Path | BinaryIO, stack: ExitStack) -> ShardOutcome:
         unit, overwrite = task.unit, self._settings.overwrite
         version = version_of(unit)
         places = [OutputPlace(target, overwrite, stack) for target in unit.targets]
@@ -162,10 +182,11 @@ class ShardWorker:
         there = all(place.there for place in places)
         return ShardOutcome(unit, done, None, sha256, there, version, written, table)
 
-    def _rewrite(self, task: ShardTask, source: Path, targets: list[Path]) -> Rewritten:
+    def _rewrite(self, task: ShardTask, source: Path | BinaryIO, targets: list[Path]) -> Rewritten:
         unit, target = task.unit, targets[0]
         if unit.kind == RECORDING:
             return self._recording(task, source, target)
+        assert isinstance(source, Path)
         with ExitStack() as stack:
             plain = stack.enter_context(packed_as(target, unit.name))
             file = stack.enter_context(open(source, "rb"))
@@ -182,7 +203,7 @@ class ShardWorker:
                 file, unit.source, table, both, task.assigned, self._choice.fields, voice, **more
             )
 
-    def _recording(self, task: ShardTask, source: Path, target: Path) -> Rewritten:
+    def _recording(self, task: ShardTask, source: Path | BinaryIO, target: Path) -> Rewritten:
         done = Rewritten()
         (assigned,) = task.assigned.values()
         result = anonymize_file(
@@ -190,12 +211,13 @@ class ShardWorker:
             assigned.pseudonym,
             source,
             target,
-            name=task.unit.source,
+            name=str(task.unit),
             overwrite=True,  # of the temporary file
             lenient=self._settings.lenient,
             fallback=self._fallback,
         )
         done.recordings, done.seconds = 1, result.duration
+        done.form = result.rate, result.channels
         done.warnings += result.warnings
         done.refused += result.refusal is not None
         return done
@@ -262,7 +284,7 @@ def _of_machine(error: BaseException | None) -> bool:
 
 def _in_place(unit: Unit, error: Exception) -> str:
     reason = in_words(error)
-    return reason if unit.source in reason or unit.target in reason else f"{unit.source}: {reason}"
+    return reason if unit.source in reason or unit.target in reason else f"{unit}: {reason}"
 
 
 def _taken(target: str) -> str:
@@ -274,4 +296,4 @@ def _taken(target: str) -> str:
 
 def _nothing(unit: Unit, done: Rewritten) -> str:
     first = next(iter(done.failures.values()), "it holds no recordings")
-    return f"{unit.source}: nothing of it can be anonymized; the first reason: {first}"
+    return f"{unit}: nothing of it can be anonymized; the first reason: {first}"

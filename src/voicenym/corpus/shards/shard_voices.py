@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from voicenym.corpus.batch import Job
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.shards.shard_plan import Unit
 from voicenym.corpus.shards.shard_sample import Assignment
 from voicenym.corpus.shards.shard_survey import Survey
+from voicenym.corpus.shards.shard_unit import Unit
 
 
 def assignments(job: Job, survey: Survey) -> dict[str, Assignment]:
@@ -19,6 +19,7 @@ def assignments(job: Job, survey: Survey) -> dict[str, Assignment]:
 
 def _assigned(job: Job, unit: Unit, name: str, who: str, named: bool) -> Assignment:
     utterance = name if unit.kind != "parquet" else f"{unit.name}/{name}"
+    utterance = unit.utterance or utterance
     pseudonym = job.key.pseudonym(who, utterance if job.per_utterance else None)
     if not job.opaque:
         return Assignment(pseudonym, name)

@@ -6,7 +6,8 @@ nowhere else: neither in another place of the store nor on this machine.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import posixpath
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
@@ -54,29 +55,48 @@ def point_to_copies(files: Path, location: str) -> None:
         folder = path.parent.relative_to(files).as_posix()
         url = object_store.join(location, "" if folder == "." else folder).rstrip("/")
         rows = {}
-        for name, entry in kaldi_tables.table(path).items():
-            if entry.rstrip().endswith("|"):
-                raise CorpusError(
-                    f"{url}/{SCP}: {printable(entry[:60])} is a command, and commands of a store "
-                    "are not run; copy the folder to this machine, and add --allow-pipes there"
-                )
+        entries = kaldi_tables.table(path)
+        check_no_commands(url, entries)
+        for name, entry in entries.items():
             last = f"wav/{PurePosixPath(entry).name}"
-            copies = (files / place for place in _places(entry, location, folder))
+            copies = (files / place for place in names_of(entry, location, folder))
             there = [copy for copy in copies if _is_copy(copy, files)]
             rows[name] = str(there[0] if there else files / folder / last)
         kaldi_tables.write(path, rows)
 
 
-def _places(entry: str, location: str, folder: str) -> list[str]:
-    """Names below the location that an entry of a data folder may mean, the likeliest first."""
+def check_no_commands(url: str, entries: Mapping[str, str]) -> None:
+    """Refuses a ``wav.scp`` with commands, where a store is read or written.
+
+    Raises:
+        CorpusError: an entry is a command.
+    """
+    for entry in entries.values():
+        if entry.rstrip().endswith("|"):
+            raise CorpusError(
+                f"{url}/{SCP}: {printable(entry[:60])} is a command, and commands are not run for "
+                "a store; work in a folder of this machine, and add --allow-pipes there"
+            )
+
+
+def names_of(entry: str, location: str, folder: str) -> list[str]:
+    """Names below a location that an entry of a data folder may mean, the likeliest first.
+
+    Args:
+        entry: of ``wav.scp``; no command.
+        location: URL that the user wrote.
+        folder: of the table, below it; empty or ``.`` for the location itself.
+    """
     below = entry.removeprefix(f"{location}/")
     if below != entry:
         return [below]
     last = PurePosixPath(entry).name
     own = (
-        [] if object_store.is_url(entry) or entry.startswith("/") else [f"{folder}/{entry}", entry]
+        []
+        if object_store.is_url(entry) or entry.startswith("/")
+        else [f"{folder or '.'}/{entry}", entry]
     )
-    return [*own, f"{folder}/wav/{last}"]
+    return [posixpath.normpath(name) for name in (*own, f"{folder or '.'}/wav/{last}")]
 
 
 def _is_copy(path: Path, files: Path) -> bool:
@@ -111,12 +131,11 @@ def of_cuts(location: str, left_out: LeftOut) -> list[Recording]:
     copies: dict[str, Path] = {}
     kept = []
     for one in found:
-        entry = object_store.url_in(one.path) or one.path.as_posix()
-        place = entry.removeprefix(f"{root}/")
+        place = name_of_cut(one.path, root)
         if place not in listed or place == name:
             left_out.add(
                 one.name,
-                f"{location}: there is no {printable(entry)[:200]} below its folder; put the "
+                f"{location}: there is no {printable(place)[:200]} below its folder; put the "
                 "recording there, or take its cut out",
             )
             continue
@@ -124,6 +143,11 @@ def of_cuts(location: str, left_out: LeftOut) -> list[Recording]:
             copies[place] = _copied(listed[place], root, folder)
         kept.append(replace(one, path=copies[place], origin=listed[place].location))
     return kept
+
+
+def name_of_cut(path: Path, folder: str) -> str:
+    """Name below the folder of a manifest that it means by a path or a URL, which is a path now."""
+    return (object_store.url_in(path) or path.as_posix()).removeprefix(f"{folder}/")
 
 
 def _copied(one: Listed, root: str, folder: Path) -> Path:
@@ -139,7 +163,7 @@ def _copied(one: Listed, root: str, folder: Path) -> Path:
 
 
 def check_no_tables(root: str, listed: Sequence[Listed]) -> None:
-    """Refuses to anonymize a Kaldi data folder in a store by its folders, which are no speakers.
+    """Refuses to anonymize data folders of a store by their folders, which are no speakers.
 
     Raises:
         CorpusError: there is a ``wav.scp``.
@@ -147,7 +171,6 @@ def check_no_tables(root: str, listed: Sequence[Listed]) -> None:
     for one in listed:
         if object_store.is_url(root) and PurePosixPath(one.name).name == SCP:
             raise CorpusError(
-                f"{one.location}: a Kaldi folder, whose speakers are in its utt2spk and not in the "
-                "names of folders; copy it to this machine and anonymize it there, or name the "
-                "speaker of all its recordings with --speaker"
+                f"{one.location}: a Kaldi folder, which lies too deep below {root}; give the "
+                "folder itself, or the one above it"
             )
