@@ -117,6 +117,18 @@ def test_a_number_of_speakers_that_divides_a_person_is_doubted(encoder, people):
         assert all(f"two of the {count} speakers sound alike" in str(one) for one in doubts)
 
 
+def test_one_voice_where_two_are_stated_is_an_error_that_names_the_cure(encoder):
+    one, two = adults()[:2]
+    sounds = [soundfile.read(path, dtype="float32")[0] for path in one[:12]]
+    alone = torch.from_numpy(np.concatenate(sounds))
+    with pytest.raises(DiarizationError, match=r"only one speaker was found, not 2.*--clustering"):
+        diarize(lambda: alone.split(RATE), encoder, 2, "spectral", strict=True)
+    sounds[6:] = [soundfile.read(path, dtype="float32")[0] for path in two[:6]]
+    both = torch.from_numpy(np.concatenate(sounds))
+    turns, _ = diarize(lambda: both.split(RATE), encoder, 2, "spectral", strict=True)
+    assert len(turns.speakers) == 2
+
+
 GROWTH = """
 import torch
 from voicenym.nets.activity.overlap_detector import OverlapProbabilities

@@ -3,7 +3,15 @@
 import torch
 
 from voicenym.diarization.speaker_turns import Diarization, Turn
-from voicenym.diarization.turn_doubts import ENOUGH_SECONDS, LITTLE, OUTSIDE, alike, doubts_of
+from voicenym.diarization.turn_doubts import (
+    ENOUGH_SECONDS,
+    LITTLE,
+    LONG,
+    LONG_SECONDS,
+    OUTSIDE,
+    alike,
+    doubts_of,
+)
 
 RATE = 16_000
 
@@ -28,6 +36,13 @@ def test_little_speech_is_doubted_unless_the_number_is_given():
     assert str(doubt).startswith("20 s of speech are little")
     assert "--speakers N" in str(doubt)
     assert list(doubts_of(turns, recording((1.0, 21.0)), 1)) == []
+
+
+def test_the_number_of_speakers_in_much_speech_is_doubted_unless_it_is_given():
+    turns = Diarization([Turn(0.0, LONG_SECONDS + 60.0, "speaker-1", 1.0)])
+    (doubt,) = doubts_of(turns, recording(), None)
+    assert (doubt.kind, doubt.figures) == (LONG, {"minutes": 11, "speakers": 1})
+    assert list(doubts_of(turns, recording(), 1)) == []
 
 
 def test_sound_outside_of_turns_is_counted():

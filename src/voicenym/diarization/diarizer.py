@@ -37,6 +37,7 @@ def diarize(
     stage: Callable[[str], None] = lambda text: None,
     warn: Callable[[Doubt], object] = str,
     kept: KeptWork | None = None,
+    strict: bool = False,
 ) -> tuple[Diarization, float]:
     """Turns of the speakers of a recording, and its length in seconds.
 
@@ -48,6 +49,7 @@ def diarize(
         overlaps: whether a second speaker is marked where several people speak.
         stage, kept: as of :func:`voicenym.diarization.recording_analysis.analyse`.
         warn: called with a doubt where ``speakers`` may be too many, by ``ecapa-small``.
+        strict: whether one voice where several are asked for is an error, by ``ecapa-small``.
 
     Raises:
         DiarizationError: no speech, or fewer speakers than asked for.
@@ -63,6 +65,12 @@ def diarize(
             "--speakers, or leave it out"
         )
     if speakers is not None and (cosine := likeness(found.vectors, posteriors)) >= ALIKE:
+        if strict and len(set(CLUSTERINGS["vbx"](found.vectors, None).argmax(1).tolist())) == 1:
+            raise DiarizationError(
+                f"only one speaker was found, not {speakers}, and the voices of {speakers} parts "
+                f"are alike (cosine {cosine:.2f}); leave out --speakers, or divide the speech all "
+                "the same with --clustering spectral"
+            )
         warn(alike(speakers, cosine))
     return turns, found.seconds
 
@@ -79,6 +87,7 @@ def diarize_file(
     progress: Callable[[float], None] = lambda seconds: None,
     warn: Callable[[Doubt], object] = str,
     kept: KeptWork | None = None,
+    strict: bool = False,
 ) -> tuple[Diarization, float]:
     """Turns of the speakers of a recording in a file, and its length in seconds.
 
@@ -96,12 +105,15 @@ def diarize_file(
         warn: called with a doubt where ``speakers`` may be too many, for the bundled encoder.
         kept: what an interrupted run found in this recording with this encoder, and to which is
             added what this one does.
+        strict: whether one voice where several are asked for is an error, unless a clustering or
+            an encoder is named.
 
     Raises:
         DiarizationError: as :func:`diarize`, or a clustering that does not exist or does not fit.
         AudioError: a recording that cannot be read.
         VoicenymError: no such encoder.
     """
+    strict = strict and clustering is None and encoder in (None, BUNDLED)
     if clustering is None:
         clustering = "vbx" if encoder in (None, BUNDLED) and speakers is None else "spectral"
     if clustering not in CLUSTERINGS:
@@ -123,7 +135,8 @@ def diarize_file(
     tell = warn if encoder in (None, BUNDLED) else str  # ALIKE is of its cosines
     try:
         return diarize(
-            source, network, speakers, clustering, overlaps, stage=stage, warn=tell, kept=kept
-        )
+            source, network, speakers, clustering, overlaps,
+            stage=stage, warn=tell, kept=kept, strict=strict,
+        )  # fmt: skip
     except DiarizationError as error:
         raise DiarizationError(f"{os.fspath(path)}: {error}") from None

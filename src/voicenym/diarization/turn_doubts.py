@@ -12,11 +12,14 @@ from voicenym.diarization.speaker_turns import Diarization
 
 ENOUGH_SECONDS = 60.0
 """Seconds of speech below which the number of speakers is uncertain."""
+LONG_SECONDS = 600.0
+"""Seconds of speech above which the number is uncertain, too; settings know four minutes."""
 LEAST_OUTSIDE, SHARE_OUTSIDE = 3.0, 0.2
 """Seconds, and share of the speech, from which sound outside of the turns is worth a warning."""
 
-ALIKE, LITTLE, OUTSIDE = "alike", "little", "outside"
-"""Two speakers may be one; little speech to find their number; sound outside of the turns."""
+ALIKE, LITTLE, LONG, OUTSIDE = "alike", "little", "long", "outside"
+"""Two speakers may be one; little speech to find their number, or too much; sound outside of the
+turns."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,7 @@ class Doubt:
     """One doubt.
 
     Args:
-        kind: :data:`ALIKE`, :data:`LITTLE` or :data:`OUTSIDE`.
+        kind: :data:`ALIKE`, :data:`LITTLE`, :data:`LONG` or :data:`OUTSIDE`.
         figures: numbers of the sentence, by name.
         what: what is uncertain, as a sentence without its stop.
         cure: what to do, in terms of the command.
@@ -72,6 +75,14 @@ def doubts_of(
             LITTLE,
             {"seconds": round(spoken), "speakers": count},
             f"{spoken:.0f} s of speech are little to find the number of speakers ({count} found)",
+            "give --speakers N if you know it",
+        )
+    if given is None and spoken > LONG_SECONDS:
+        count, minutes = len(found.speakers), round(spoken / 60.0)
+        yield Doubt(
+            LONG,
+            {"minutes": minutes, "speakers": count},
+            f"{minutes} minutes of speech are much to find the number of speakers ({count} found)",
             "give --speakers N if you know it",
         )
     outside = seconds_outside(blocks, found)

@@ -104,6 +104,7 @@ def speakers(
             found, seconds = diarize_file(
                 recording, encoder, count, clustering, overlaps=overlaps, lenient=lenient,
                 stage=stage, progress=stage.reached, warn=doubts.append, kept=kept,
+                strict=True,
             )  # fmt: skip
         doubts.extend(doubts_of(found, mono(recording, lenient=lenient), count))
         for doubt in doubts:

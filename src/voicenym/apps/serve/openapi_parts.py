@@ -143,8 +143,8 @@ TURNS = {
                     "warnings": {
                         "type": "array",
                         "description": "What should be checked: `kind` is `alike` (two of a given "
-                        "number of speakers may be one), `little` (speech is short to find the "
-                        "number) or `outside` (sound in nobody's turn)",
+                        "number of speakers may be one), `little` or `long` (speech is short, or "
+                        "long, to find the number) or `outside` (sound in nobody's turn)",
                         "items": {
                             "type": "object",
                             "required": ["kind", "detail", "figures"],

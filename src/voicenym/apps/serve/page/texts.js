@@ -21,6 +21,7 @@ export const TEXTS = {
     found: "Speakers found: {count}. All are hidden unless you choose otherwise.",
     doubtAlike: "Two of the {speakers} people sound alike: one person may have two rows. Hear them, or try a smaller number.",
     doubtLittle: "{seconds} s of speech are little to tell how many people speak: give their number if you know it.",
+    doubtLong: "{minutes} minutes of speech are much to tell how many people speak: give their number if you know it.",
     doubtOutside: "{seconds} s of sound are in nobody's turn and may be speech. They are hidden, too.",
     doubtOther: "Check this: {detail}.",
     hideSpeaker: "Hide {speaker} ({seconds} s, turns: {turns})",

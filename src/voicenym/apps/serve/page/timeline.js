@@ -20,7 +20,7 @@ export function showTimeline(place, found, file, changed) {
   };
 }
 
-const DOUBTS = { alike: "doubtAlike", little: "doubtLittle", outside: "doubtOutside" };
+const DOUBTS = { alike: "doubtAlike", little: "doubtLittle", long: "doubtLong", outside: "doubtOutside" };
 
 // Shows what the server doubts about the turns, one sentence each.
 export function showDoubts(place, doubts) {
