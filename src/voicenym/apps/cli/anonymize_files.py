@@ -21,8 +21,7 @@ from voicenym.apps.cli.word_options import removed_in_words
 from voicenym.errors import RedactionError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.corpus.batch import Job
-    from voicenym.corpus.batch_task import Outcome
+    from voicenym.corpus.batch import Job, Outcome
     from voicenym.corpus.engines import Engine
     from voicenym.corpus.fallback import Fallback
     from voicenym.corpus.file_plan import Item
