@@ -10,6 +10,8 @@ Conversations are mixed by :mod:`diarization_mixtures`, of speakers of one half 
 ``dev``: settings and the PLDA know the other half (tune). DER is that of pyannote.metrics (Bredin,
 Interspeech 2017), once with a collar of 0.25 s on either side of a border, overlaps left out where
 the conversation has none, and once without a collar. Each clustering works on the same windows.
+What stays audible is counted as ``anonymize --rttm`` treats it: possible speech of nobody's turn is
+what the detector finds or what stands out (:mod:`voicenym.diarization.possible_speech`).
 """
 
 from __future__ import annotations
@@ -22,14 +24,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from diarization_mixtures import Condition, conversation, speakers_of
 
 from voicenym.diarization.clusterings import CLUSTERINGS
-from voicenym.diarization.diarizer import Analysis, analyse, turns_of
+from voicenym.diarization.possible_speech import SoundDetector, possible_speech
+from voicenym.diarization.recording_analysis import Analysis, analyse
 from voicenym.diarization.speaker_turns import Diarization
-from voicenym.diarization.speech_regions import ANY_SPEECH, speech_regions
 from voicenym.diarization.treatments import Treatment, choice, plan
+from voicenym.diarization.window_turns import turns_of
 from voicenym.nets.speakers.speaker_encoders import SMALL, load
 
 BLOCK = 160_000
@@ -41,12 +45,14 @@ ADULTS = (
     *(Condition(n, snr=10.0) for n in (2, 4)),
 )
 CHILDREN = tuple(Condition(n) for n in (2, 3, 4, 5))
-Case = tuple[Condition, Analysis, Diarization]
+Regions = npt.NDArray[np.float64]
+Case = tuple[Condition, Analysis, Regions, Diarization]
+"""Condition, analysis, possible speech ``[region, (start, end)]`` and the true turns."""
 
 
 def cases(options: argparse.Namespace, adults: bool) -> Iterator[Case]:
     """Conversations, analysed; kept in a file where one is given."""
-    kept: dict[Any, tuple[Analysis, Diarization]] = {}
+    kept: dict[Any, tuple[Analysis, Regions, Diarization]] = {}
     if options.cache is not None and options.cache.is_file():
         kept = pickle.loads(options.cache.read_bytes())  # noqa: S301, one's own
     people = speakers_of(options.speech, options.half, adults)
@@ -57,10 +63,19 @@ def cases(options: argparse.Namespace, adults: bool) -> Iterator[Case]:
             if key not in kept:
                 sound, truth = conversation(people, condition, seed)
                 signal = torch.from_numpy(sound)
-                kept[key] = (analyse(lambda s=signal: s.split(BLOCK), encoder), truth)
+                found = analyse(lambda s=signal: s.split(BLOCK), encoder)
+                kept[key] = (found, possible(signal, found.seconds), truth)
                 if options.cache is not None:
                     options.cache.write_bytes(pickle.dumps(kept))
             yield condition, *kept[key]
+
+
+def possible(signal: torch.Tensor, seconds: float) -> Regions:
+    """Possible speech of a signal ``[time]`` at 16 kHz, as the command finds it."""
+    detector = SoundDetector(float(signal.abs().max()))
+    for block in signal.split(BLOCK):
+        detector.push(block)
+    return possible_speech([detector], seconds)
 
 
 def annotation(found: Diarization) -> Any:
@@ -90,13 +105,13 @@ def table(some: list[Case], row: str, known: bool) -> None:
     """Prints a line for each condition."""
     from pyannote.metrics.diarization import DiarizationErrorRate
 
-    conditions = list(dict.fromkeys(condition for condition, _, _ in some))
+    conditions = list(dict.fromkeys(condition for condition, *_ in some))
     for condition in conditions:
         lenient = DiarizationErrorRate(collar=0.5, skip_overlap=not condition.overlap)
         strict = DiarizationErrorRate()
         each, right = [], 0
         own = [case for case in some if case[0] == condition]
-        for _, analysis, truth in own:
+        for _, analysis, _, truth in own:
             count = condition.speakers if known else None
             found = clustered(row, analysis, count)
             each.append(100 * lenient(annotation(truth), annotation(found)))
@@ -126,16 +141,15 @@ def audible(some: list[Case], known: bool) -> None:
     Each speaker in turn is hidden by the label that overlaps most with the truth, all others are
     kept, and uncertain parts are hidden, as by ``anonymize --rttm --only``.
     """
-    for condition in dict.fromkeys(condition for condition, _, _ in some):
+    for condition in dict.fromkeys(condition for condition, *_ in some):
         if condition.speakers < 2:
             continue
         left = total = others = hidden = 0.0
-        for own, analysis, truth in some:
+        for own, analysis, speech, truth in some:
             if own != condition:
                 continue
             count = condition.speakers if known else None
             found = clustered(DEFAULT, analysis, count)
-            speech = speech_regions(analysis.probabilities, analysis.seconds, ANY_SPEECH)
             frames = round(analysis.seconds * RATE)
             for person in truth.speakers:
                 label = max(found.speakers, key=lambda who: _shared(truth, person, found, who))

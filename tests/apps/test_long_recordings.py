@@ -214,7 +214,7 @@ def test_an_interrupted_batch_of_redactions_leaves_only_what_it_heard(
 def test_interrupted_searches_for_speakers_leave_nothing_half_done(
     command, counting, minutes, tmp_path, monkeypatch
 ):
-    from voicenym.diarization import diarizer
+    from voicenym.diarization import recording_analysis
     from voicenym.systems.mcadams import McAdams
 
     def interrupted(*arguments, **others):
@@ -226,9 +226,11 @@ def test_interrupted_searches_for_speakers_leave_nothing_half_done(
         "SPEAKER long 1 12.0 6.0 <NA> <NA> ben <NA> <NA>\n"
     )
     before = sorted(os.listdir(tmp_path))
-    monkeypatch.setattr(diarizer, "window_vectors", interrupted)
+    monkeypatch.setattr(recording_analysis, "window_vectors", interrupted)
     monkeypatch.setattr(
-        diarizer, "speech_regions", lambda *arguments: np.array([[0.0, 5.0], [6.0, 9.0]])
+        recording_analysis,
+        "speech_regions",
+        lambda *arguments: np.array([[0.0, 5.0], [6.0, 9.0]]),
     )
     done = command("speakers", "long.wav")
     assert done.returncode == 130, done.stderr

@@ -165,6 +165,27 @@ def test_anonymize_removes_words_and_writes_no_secret(command, scripted, tmp_pat
     refused(plain, "made earlier with another key, system or parameters")
 
 
+def test_a_single_recording_has_a_log_without_secrets(command, scripted, tmp_path):
+    command("key", "new", "project.key")
+    given = ("anonymize", "talk.wav", "-o", "out.wav", "--list", "list.txt", "-s", "mcadams")
+    given += ("--key", "project.key")
+    done = command(*given)
+    assert done.returncode == 0, done.stderr
+    log = (tmp_path / "out.jsonl").read_text()
+    silent(done.stderr, log)
+    assert b"removed: 4 list" in done.stderr
+    assert b"(log: out.jsonl)" in done.stderr
+    line = json.loads(log)
+    assert line["edited"]["findings"] == {"list": 4}
+    assert (line["system"], line["output"]) == ("mcadams", "out.wav")
+    assert "talk" not in log
+    (tmp_path / "out.wav").unlink()
+    (tmp_path / "out.txt").unlink()
+    refused(command(*given), "out.jsonl: exists already")
+    assert not (tmp_path / "out.wav").exists()
+    assert command(*given, "--overwrite").returncode == 0
+
+
 @pytest.fixture
 def two_people(scripted, tmp_path, command):
     """Turns: the guest says the first half of ``talk.wav``, the host the second."""
@@ -202,8 +223,11 @@ def test_words_are_removed_of_everybody_and_the_chosen_are_hidden(
         elif word.end < middle - 0.3:
             assert np.abs(at(out, word)).max() > 1e-2, word
             assert not np.array_equal(at(out, word), at(sound, word)), word
+    log = (tmp_path / "out.jsonl").read_text()
+    silent(log)
+    assert json.loads(log)["edited"]["findings"] == {"list": 4}
     assert sorted(os.listdir(tmp_path)) == [
-        "list.txt", "out.txt", "out.wav", "project.key", "talk.rttm", "talk.wav",
+        "list.txt", "out.jsonl", "out.txt", "out.wav", "project.key", "talk.rttm", "talk.wav",
     ]  # fmt: skip
 
 

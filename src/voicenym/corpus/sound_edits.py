@@ -6,10 +6,13 @@ anonymized. What raises an error in it stops the recording, of which nothing is 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+
+from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
     from voicenym.audio import Reader
@@ -73,3 +76,37 @@ class EditSettings(Protocol):
 def transcript_path(output: Path) -> Path:
     """Path of the transcript beside an output."""
     return output.with_suffix(".txt")
+
+
+def log_path(output: Path) -> Path:
+    """Path of the log beside an output that lies in no folder with a log of its own."""
+    return output.with_suffix(".jsonl")
+
+
+def log_of_edit(
+    output: Path, system: Mapping[str, Any], stamp: Mapping[str, Any], log: Mapping[str, Any]
+) -> str:
+    """Log of one edited output, a line of JSON, with neither a word nor the recording's name.
+
+    Args:
+        output: whose name is told.
+        system: its name, parameters and the like.
+        stamp: of :class:`EditSettings`.
+        log: of :class:`SoundEdit`.
+    """
+    line = {**system, "edit": dict(stamp), "output": output.name, "edited": dict(log)}
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
+def check_log_place(output: Path, overwrite: bool) -> None:
+    """Refuses a place of the log that is taken, before the work.
+
+    Raises:
+        AudioError: a file is there.
+    """
+    path = log_path(output)
+    if not overwrite and os.path.lexists(path):
+        raise AudioError(
+            f"{path}: exists already; add --overwrite to replace it, or choose another output "
+            "with -o"
+        )

@@ -136,6 +136,22 @@ def test_a_file_may_be_dropped(page, own):
     assert own.is_wiped()
 
 
+def test_doubts_about_the_turns_are_shown(page, own, say):
+    page.set_input_files("#file", say("I have lived in this town for thirty years.", "slt"))
+    page.click("#find")
+    page.wait_for_selector("#timeline .speaker", timeout=120_000)
+    assert page.locator("#doubts li").count() == 1
+    assert "speech are little to tell how many people speak" in page.text_content("#doubts")
+    assert "{" not in page.text_content("#doubts")
+    assert violations(page) == []
+    page.fill("#count", "2")
+    page.click("#find")  # of one voice
+    page.wait_for_selector("#timeline .speaker:nth-child(2)", timeout=120_000)
+    assert "Two of the 2 people sound alike" in page.text_content("#doubts")
+    page.click("#forget")
+    assert page.locator("#doubts li").count() == 0
+
+
 def test_one_chooses_whom_to_hide(page, own, say, tmp_path):
     import numpy as np
     import soundfile

@@ -36,6 +36,12 @@ def test_speakers_are_found_and_nothing_is_kept(server, sample):
         for turn in found["turns"]:
             assert 0.0 <= turn["start"] < turn["end"] <= found["seconds"] + 0.01
             assert turn["speaker"] in labels
+        (doubt,) = found["warnings"]  # five seconds are little to count people in
+        assert doubt["kind"] == "little"
+        assert doubt["figures"] == {"seconds": doubt["figures"]["seconds"], "speakers": len(labels)}
+        assert 1 <= doubt["figures"]["seconds"] <= 6
+        assert "little to find the number" in doubt["detail"]
+        assert "--" not in doubt["detail"]
         assert server.is_wiped()
         again = post(client, sample.read_bytes(), system="mcadams", turns=found["rttm"])
         assert again.status_code == 200

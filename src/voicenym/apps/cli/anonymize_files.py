@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+import voicenym
 from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
 from voicenym.apps.cli.dry_run import each_alone
 from voicenym.apps.cli.dry_run import show as show_plan
 from voicenym.apps.cli.run_choices import workers_of_run
 from voicenym.apps.cli.voice_preview import write_preview
+from voicenym.apps.cli.word_options import removed_in_words
 from voicenym.errors import RedactionError, VoicenymError
 
 if TYPE_CHECKING:
+    from voicenym.corpus.batch import Job, Outcome
     from voicenym.corpus.engines import Engine
     from voicenym.corpus.fallback import Fallback
+    from voicenym.corpus.file_plan import Item
     from voicenym.corpus.sound_edits import EditSettings
     from voicenym.pseudonym import Key
 
@@ -126,14 +131,22 @@ def anonymize_files(
         )
     if workers is None:
         workers = workers_of_run(items, anonymizer, engine)
+    edits = None if edit is None or log is not None else _EditLogs(job, edit, say)
+    if edits is not None:
+        edits.check(items)
     started = time.monotonic()
     summary = Summary()
     try:
         with BatchProgress(len(items), quiet, show_names) as progress:
+
+            def report(outcome: Outcome) -> None:
+                progress.report(outcome)
+                if edits is not None:
+                    edits.write(outcome)
+
             summary = run(
-                job, items, workers, progress.report, progress.within, fail_fast=fail_fast,
-                engine=engine,
-            )  # fmt: skip
+                job, items, workers, report, progress.within, fail_fast=fail_fast, engine=engine
+            )
     finally:
         # a refused run changes nothing
         if not isinstance(sys.exc_info()[1], VoicenymError):
@@ -149,3 +162,50 @@ def anonymize_files(
         conclude(anonymizer.card, stored, say)
     if summary.failures:
         raise typer.Exit(1)
+
+
+class _EditLogs:
+    """Logs of removed words beside outputs that lie in no folder with a log of its own.
+
+    Args:
+        job: of the run.
+        edit: its settings.
+        say: prints what was removed.
+    """
+
+    def __init__(self, job: Job, edit: EditSettings, say: Messages) -> None:
+        self._job, self._edit, self._say = job, edit, say
+
+    def check(self, items: Sequence[Item]) -> None:
+        """Refuses places that are taken, before the work.
+
+        Raises:
+            AudioError: a file is there and is not of an output that is there, too.
+        """
+        from voicenym.corpus.sound_edits import check_log_place
+
+        for item in items:
+            if not item.target.exists():  # else the output is what is refused, or is compared
+                check_log_place(item.target, self._job.overwrite)
+
+    def write(self, outcome: Outcome) -> None:
+        """Writes the log of an output that was made.
+
+        Raises:
+            AudioError: it cannot be written.
+        """
+        from voicenym.audio.atomic import unnamed_text
+        from voicenym.corpus.sound_edits import log_of_edit, log_path
+
+        if outcome.edit is None or outcome.result is None or outcome.skipped:
+            return
+        job, target = self._job, outcome.item.target
+        about = {
+            "version": voicenym.__version__,
+            "system": job.system,
+            "revision": job.revision,
+            "parameters": dict(job.parameters),
+        }
+        text = log_of_edit(target, about, self._edit.stamp(job.key), outcome.edit)
+        unnamed_text(log_path(target), text, job.overwrite).commit()
+        self._say(f"{removed_in_words(outcome.edit)} (log: {log_path(target)})")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+import voicenym
 from voicenym.apps.cli.batch_report import Messages, conclude, fallback_sentence
 from voicenym.apps.cli.interrupted_work import PART, parts_before, until_done
 from voicenym.apps.cli.progress import Progress
@@ -110,6 +111,7 @@ def anonymize_speakers(
     from voicenym.audio.atomic import text_beside
     from voicenym.corpus import file_plan, several_speakers
     from voicenym.corpus.people_pseudonyms import UNSURE, pseudonyms_of
+    from voicenym.corpus.sound_edits import log_of_edit, log_path
     from voicenym.diarization.treatments import Treatment, choice
     from voicenym.diarization.turn_files import read_turns
     from voicenym.diarization.turn_names import names_of, renamed
@@ -151,6 +153,14 @@ def anonymize_speakers(
             heard = opened.enter_context(until_done(known))
             sound = edit_of(redactor, source, str(source), lenient, heard)
             opened.enter_context(text_beside(text, sound.transcript, overwrite))
+            about = {
+                "version": voicenym.__version__,
+                "system": anonymizer.card.name,
+                "revision": anonymizer.revision,
+                "parameters": anonymizer.parameters(),
+            }
+            log = log_of_edit(item.target, about, edit.stamp(key), sound.log)
+            opened.enter_context(text_beside(log_path(item.target), log, overwrite))
         before = None
         if stored:  # another run has another key otherwise, and with it other voices
             before = parts_before(item.target, source, anonymizer, fallback, key)
@@ -179,12 +189,13 @@ def _checked_places(source: Path, target: Path, transcript: bool, overwrite: boo
     """Path of the transcript; places are refused before the work for them."""
     from voicenym.audio.atomic import sweep
     from voicenym.corpus.output_target import check_target
-    from voicenym.corpus.sound_edits import transcript_path
+    from voicenym.corpus.sound_edits import check_log_place, transcript_path
 
     check_target(source, target, overwrite)
     text = transcript_path(target)
     if transcript:
         check_target(source, text, overwrite)
+        check_log_place(target, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
     sweep(target.parent)  # what a killed run left
     return text

@@ -15,14 +15,9 @@ from voicenym.apps.cli.speaker_options import NAME
 from voicenym.errors import DiarizationError
 
 if TYPE_CHECKING:
-    from voicenym.diarization.speaker_turns import Diarization
+    from voicenym.diarization.turn_doubts import Doubt
 
 app = new_app()
-
-ENOUGH_SECONDS = 60.0
-"""Seconds of speech below which a warning says that the number of speakers is uncertain."""
-LEAST_OUTSIDE, SHARE_OUTSIDE = 3.0, 0.2
-"""Seconds, and share of the speech, from which sound outside of the turns is worth a warning."""
 
 
 @command(
@@ -97,26 +92,23 @@ def speakers(
         import torch
 
         from voicenym.diarization.diarizer import BUNDLED, diarize_file
+        from voicenym.diarization.recording_signal import mono
+        from voicenym.diarization.turn_doubts import doubts_of
 
         torch.set_num_threads(1)  # the same turns on any machine
         before = None
         if output is not None and output.parent.is_dir():
             before = voices_before(output, recording, encoder or BUNDLED)
-        doubts: list[str] = []  # printed when the bar of progress has gone
+        doubts: list[Doubt] = []  # printed when the bar of progress has gone
         with Progress(quiet) as stage, until_done(before) as kept:
             found, seconds = diarize_file(
                 recording, encoder, count, clustering, overlaps=overlaps, lenient=lenient,
                 stage=stage, progress=stage.reached, warn=doubts.append, kept=kept,
+                strict=True,
             )  # fmt: skip
+        doubts.extend(doubts_of(found, mono(recording, lenient=lenient), count))
         for doubt in doubts:
             say.warn(f"{recording}: {doubt}")
-        spoken = sum(turn.end - turn.start for turn in found.turns)
-        if count is None and spoken < ENOUGH_SECONDS:
-            say.warn(
-                f"{recording}: {spoken:.0f} s of speech are little to find the number of speakers "
-                f"({len(found.speakers)} found); give --speakers N if you know it"
-            )
-        _say_what_is_outside(recording, found, spoken, lenient, say)
     found = renamed(found, names)
     text = turn_files.format_turns(found, output or "turns.rttm", recording.stem, seconds)
     if output is None:
@@ -127,24 +119,3 @@ def speakers(
         say(line)
     if output is not None:
         say(f"wrote {output}")
-
-
-def _say_what_is_outside(
-    recording: Path,
-    found: Diarization,
-    spoken: float,
-    lenient: bool,
-    say: Messages,
-) -> None:
-    """Warns of possible speech outside of the turns, where there is much of it."""
-    from voicenym.diarization.possible_speech import seconds_outside
-    from voicenym.diarization.recording_signal import mono
-
-    outside = seconds_outside(mono(recording, lenient=lenient), found)
-    if outside > max(LEAST_OUTSIDE, SHARE_OUTSIDE * spoken):
-        say.warn(
-            f"{recording}: {outside:.0f} s of sound outside of all turns stand out from the "
-            f"background and may be speech ({spoken:.0f} s lie in turns); anonymize --rttm hides "
-            "them. Listen: add turns where somebody speaks; if nobody does, --unsure keep passes "
-            "them on"
-        )

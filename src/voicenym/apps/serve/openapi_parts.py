@@ -134,12 +134,27 @@ TURNS = {
         "application/json": {
             "schema": {
                 "type": "object",
-                "required": ["seconds", "speakers", "turns", "rttm"],
+                "required": ["seconds", "speakers", "turns", "rttm", "warnings"],
                 "properties": {
                     "seconds": {"type": "number"},
                     "speakers": {"type": "array", "items": {"type": "object"}},
                     "turns": {"type": "array", "items": {"type": "object"}},
                     "rttm": {"type": "string"},
+                    "warnings": {
+                        "type": "array",
+                        "description": "What should be checked: `kind` is `alike` (two of a given "
+                        "number of speakers may be one), `little` or `long` (speech is short, or "
+                        "long, to find the number) or `outside` (sound in nobody's turn)",
+                        "items": {
+                            "type": "object",
+                            "required": ["kind", "detail", "figures"],
+                            "properties": {
+                                "kind": {"type": "string"},
+                                "detail": {"type": "string"},
+                                "figures": {"type": "object"},
+                            },
+                        },
+                    },
                 },
             },
             "example": {
@@ -147,6 +162,14 @@ TURNS = {
                 "speakers": [{"label": "speaker-1", "seconds": 2.25}],
                 "turns": [{"start": 0.5, "end": 2.75, "speaker": "speaker-1", "confidence": 0.97}],
                 "rttm": "SPEAKER recording 1 0.500 2.250 <NA> <NA> speaker-1 0.97 <NA>\n",
+                "warnings": [
+                    {
+                        "kind": "little",
+                        "detail": "2 s of speech are little to find the number of speakers (1 "
+                        "found)",
+                        "figures": {"seconds": 2, "speakers": 1},
+                    }
+                ],
             },
         }
     },

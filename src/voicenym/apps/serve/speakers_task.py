@@ -44,13 +44,17 @@ def find_speakers(task: SpeakersTask) -> dict[str, Any]:
     """
     from voicenym.audio import open_reader
     from voicenym.diarization.diarizer import diarize_file
+    from voicenym.diarization.recording_signal import mono
     from voicenym.diarization.rttm import format_rttm
+    from voicenym.diarization.turn_doubts import Doubt, doubts_of
 
     with open_reader(task.source) as reader:
         stated_seconds(reader, task.seconds)
-    found, seconds = diarize_file(task.source, speakers=task.count)
+    doubts: list[Doubt] = []
+    found, seconds = diarize_file(task.source, speakers=task.count, warn=doubts.append)
     if seconds > task.seconds:
         raise too_long(task.seconds)
+    doubts.extend(doubts_of(found, mono(task.source), task.count))
     spoken = found.seconds()
     return {
         "seconds": round(seconds, 3),
@@ -65,4 +69,8 @@ def find_speakers(task: SpeakersTask) -> dict[str, Any]:
             for turn in found.turns
         ],
         "rttm": format_rttm({NAME: found}),
+        "warnings": [
+            {"kind": doubt.kind, "detail": doubt.what, "figures": dict(doubt.figures)}
+            for doubt in doubts
+        ],
     }

@@ -5,7 +5,7 @@ import { Recorder } from "./recorder.js";
 import { ask, follow, Refusal, useToken } from "./server.js";
 import { draw } from "./spectrogram.js";
 import { fill, text } from "./texts.js";
-import { kept, showTimeline } from "./timeline.js";
+import { kept, showDoubts, showTimeline } from "./timeline.js";
 
 const at = (id) => document.getElementById(id);
 const state = { file: null, recorder: null, job: null, audit: null, stop: null, urls: [], found: null, unshow: null };
@@ -43,6 +43,7 @@ function forgetSpeakers() {
   state.unshow?.();
   Object.assign(state, { found: null, unshow: null });
   at("found").textContent = at("unhidden").textContent = "";
+  showDoubts(at("doubts"), []);
 }
 
 async function find() {
@@ -50,7 +51,7 @@ async function find() {
   const stop = (state.stop = new AbortController());
   const file = state.file;
   at("error").textContent = "";
-  at("found").textContent = text("finding");
+  at("found").textContent = text("searching");
   allow();
   try {
     const form = new FormData();
@@ -62,6 +63,7 @@ async function find() {
     state.found = found;
     state.unshow = showTimeline(at("timeline"), found, file, allow);
     at("found").textContent = text("found", { count: found.speakers.length });
+    showDoubts(at("doubts"), found.warnings);
   } catch (error) {
     if (state.file === file) at("found").textContent = "";
     complain(error);

@@ -20,6 +20,18 @@ export function showTimeline(place, found, file, changed) {
   };
 }
 
+const DOUBTS = { alike: "doubtAlike", little: "doubtLittle", long: "doubtLong", outside: "doubtOutside" };
+
+// Shows what the server doubts about the turns, one sentence each.
+export function showDoubts(place, doubts) {
+  const rows = doubts.map(({ kind, detail, figures }) => {
+    const row = document.createElement("li");
+    row.textContent = text(DOUBTS[kind] ?? "doubtOther", { ...figures, detail });
+    return row;
+  });
+  place.replaceChildren(...rows);
+}
+
 // Labels of the speakers that are not hidden.
 export function kept(place) {
   return [...place.querySelectorAll("input:not(:checked)")].map((input) => input.value);
