@@ -52,7 +52,8 @@ class SslGmm(Pipeline):
             "cos(x', x) > theta",
         ),
         needs=f"{NEEDS}, mixture/",
-        protects="unknown: the strongest attackers were not measured yet",
+        protects="little: an attacker who trains on its output has an EER of 9 % (all channels "
+        "fused, 47 speakers), one who knows it and does not train of 22 %",
         promises=PROMISES,
         fails=(
             *SSL_FAILS,
