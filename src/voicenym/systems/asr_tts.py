@@ -102,8 +102,8 @@ class AsrTts(Anonymizer):
         needs="weights, not bundled: a Whisper and a voice of Kokoro or Piper (voicenym models "
         "pull), onnxruntime, espeak-ng; 16 kHz; CPU; two passes over a recording",
         protects="unless the level is fixed, only in part: who trains on its output has an EER of "
-        "25 % (room, timing=keep, 17 adults); with timing=free, whose level is fixed, 44 % (all "
-        "channels fused); timing=loose was not attacked",
+        "25 % (room, timing=keep, 17 adults), of 30 % with timing=loose (room); with timing=free, "
+        "whose level is fixed, of 44 % (all channels fused)",
         promises=(
             "channels are kept, and the length but with timing=free; silence stays silence, but "
             "where the new speech lasts longer than the speaker's",
