@@ -222,14 +222,10 @@ def program(
         TimeoutError: it was ended at the time limit.
     """
     import subprocess
-    from shutil import which
 
-    found = which(command[0], path=environment().get("PATH"))
-    if found is None:
-        raise FileNotFoundError(command[0])
     try:
         return subprocess.run(
-            [found, *command[1:]],
+            _with_path(command),
             capture_output=True,
             text=True,
             encoding="utf-8",
@@ -253,18 +249,24 @@ def watching_program(command: Sequence[str]) -> subprocess.Popen[bytes]:
         FileNotFoundError: it is not installed.
     """
     import subprocess
-    from shutil import which
 
-    found = which(command[0], path=environment().get("PATH"))
-    if found is None:
-        raise FileNotFoundError(command[0])
     return subprocess.Popen(
-        [found, *command[1:]],
+        _with_path(command),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**environment(), "LC_ALL": "C"},
     )
+
+
+def _with_path(command: Sequence[str]) -> list[str]:
+    """A command with the path of its program, which is not looked up in the current folder."""
+    from shutil import which
+
+    found = which(command[0], path=environment().get("PATH"))
+    if found is None:
+        raise FileNotFoundError(command[0])
+    return [found, *command[1:]]
 
 
 @contextmanager

@@ -43,7 +43,7 @@ class NodeChanges:
 
     def happened(self) -> bool:
         """Whether something may have changed since the last call: an event came, the subscription
-        does not run, or :data:`ASK_SECONDS` have passed.
+        did not run then or only began, or :data:`ASK_SECONDS` have passed.
         """
         now = self._clock()
         changed = self._changed.is_set() or now - self._asked >= ASK_SECONDS
@@ -51,6 +51,7 @@ class NodeChanges:
         if self._process is None or self._process.poll() is not None:
             changed = True
             self._subscribe()
+            self._changed.set()  # what happens until it listens is seen at the next call
         if changed:
             self._asked = now
         return changed
