@@ -18,9 +18,15 @@ from voicenym.live.sound_devices import INPUT, OUTPUT, SoundDevices
 RATE, BLOCK = 16_000, 80
 
 
+def _not_installed(command):
+    raise FileNotFoundError(command[0])
+
+
 @pytest.fixture(autouse=True)
 def _without_pipewire(monkeypatch):
+    """No nodes, and no subscription to their changes: every look asks for the nodes."""
     monkeypatch.setattr("voicenym.live.pipewire.nodes", lambda: [])
+    monkeypatch.setattr("voicenym.live.node_changes.watching_program", _not_installed)
 
 
 class Desk:
@@ -213,6 +219,22 @@ def test_a_node_of_pipewire_that_goes_away_counts_as_lost(monkeypatch):
         outs = desk.ticks(300)
         assert (outs[-1][0] == -0.5).all()
         assert desk.engine.messages[0].startswith("pipewire:desk: the device is gone")
+
+
+def test_nodes_are_watched_before_sound_runs(monkeypatch):
+    """The watch is a process, whose start would disturb the first blocks."""
+    desk, streams = Desk(target="pipewire:desk"), []
+    desk.module.devices.append(device("pipewire", 64, 64))
+
+    def watch(command):
+        streams.append(len(desk.module.streams))
+        return _not_installed(command)
+
+    monkeypatch.setattr("voicenym.live.pipewire.nodes", lambda: [("sink", "desk")])
+    monkeypatch.setattr("voicenym.live.node_changes.watching_program", watch)
+    with desk.session:
+        assert desk.module.streams
+    assert streams == [0]
 
 
 def test_gaps_that_devices_report_are_counted():

@@ -76,6 +76,7 @@ class DeviceSession:
         Raises:
             VoicenymError: a device cannot be opened.
         """
+        self._devices.gone(*self._choices)  # starts a process: before sound runs
         try:
             self._open()
         except BaseException:
