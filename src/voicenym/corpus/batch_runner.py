@@ -27,7 +27,7 @@ from voicenym.corpus.batch import Job, Outcome, Summary, WorkerSettings
 from voicenym.corpus.batch_task import Progress, Task, Worker, input_digest
 from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.file_plan import Item
-from voicenym.corpus.run_log import Line
+from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_state import LocalRunState, RunState, output_name, same_stamp
 from voicenym.corpus.single_file import sha256_of
 from voicenym.corpus.worker_pool import Death
@@ -204,9 +204,9 @@ def _check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
     """
     if job.log is None or not state.lines or job.overwrite:
         return
-    root, lines = job.log.parent, dict(state.lines)
+    root, lines = job.log.parent, state.lines
     people = {output_name(item.target, job.log): (item.speaker, item.former) for item in items}
-    speaker_rule.agree(job.key, people, lines, [o for o in lines if (root / o).is_file()])
+    speaker_rule.agree(job.key, people, lines, (o for o in lines if (root / o).is_file()))
 
 
 def is_of(job: Job, line: Line, stamp: Line | None = None) -> bool:

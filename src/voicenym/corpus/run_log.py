@@ -5,13 +5,16 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import BinaryIO
 
 from voicenym.audio.atomic import AtomicFile, write_failed
+from voicenym.corpus.line_table import Line, LineTable
 from voicenym.errors import AudioError, CorpusError
 
-Line = dict[str, Any]
+LONGEST_LINE = 1 << 24
+"""Bytes of a line; longer ones are a stranger's."""
 
 
 class RunLog:
@@ -27,7 +30,7 @@ class RunLog:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.lines: dict[str, Line] = {}
+        self.lines = LineTable()
         self._file: int | None = None
 
     def read(self) -> None:
@@ -39,20 +42,14 @@ class RunLog:
         try:
             if not self.path.is_file() and os.path.lexists(self.path):
                 raise OSError(errno.EINVAL, "it is no regular file")  # a pipe may never end
-            data = self.path.read_bytes()
+            with self.path.open("rb") as file:
+                self.lines.add(_lines(file))
         except FileNotFoundError:
             return
         except OSError as error:
             raise CorpusError(
                 f"{self.path}: the log cannot be read ({error.strerror}); check its permissions"
             ) from None
-        for text in data.decode("utf-8", "replace").splitlines():
-            try:
-                line = json.loads(text)
-            except (ValueError, RecursionError):
-                continue  # half a line of a run that was killed, or a stranger's
-            if isinstance(line, dict) and isinstance(line.get("output"), str):
-                self.lines[line["output"]] = line
 
     def append(self, line: Line) -> None:
         """Appends the line of ``line["output"]``, which replaces an earlier one.
@@ -60,9 +57,9 @@ class RunLog:
         Raises:
             CorpusError: it cannot be written.
         """
-        self.lines[line["output"]] = line
-        text = f"{_dumped(line)}\n"
+        text = f"{json.dumps(line)}\n"
         try:
+            self.lines[line["output"]] = line
             if self._file is None:
                 self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
                 text = f"\n{text}" if os.fstat(self._file).st_size else text  # after half a line
@@ -85,7 +82,7 @@ class RunLog:
             file = AtomicFile(self.path, overwrite=True)
             try:
                 with open(file.temporary, "w", encoding="utf-8") as text:
-                    text.writelines(f"{_dumped(self.lines[o])}\n" for o in sorted(self.lines))
+                    text.writelines(f"{json.dumps(line)}\n" for line in self.lines.values())
                 file.commit()
             finally:
                 file.discard()
@@ -102,5 +99,15 @@ class RunLog:
         return CorpusError(str(known))
 
 
-def _dumped(line: Line) -> str:
-    return json.dumps(line)
+def _lines(file: BinaryIO) -> Iterator[tuple[str, str]]:
+    """Outputs and their lines in a log, as JSON; what is no line is left out."""
+    for data in file:
+        if len(data) > LONGEST_LINE:
+            continue
+        try:
+            line = json.loads(data.decode("utf-8", "replace"))
+            text = json.dumps(line)
+        except (ValueError, RecursionError):
+            continue  # half a line of a run that was killed, or a stranger's
+        if isinstance(line, dict) and isinstance(line.get("output"), str):
+            yield line["output"], text

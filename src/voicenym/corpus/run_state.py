@@ -13,8 +13,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
+from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_lock import RunLock
-from voicenym.corpus.run_log import Line, RunLog
+from voicenym.corpus.run_log import RunLog
 from voicenym.errors import CorpusError
 
 STAMP_DEFAULTS = {"revision": 1}

@@ -14,7 +14,7 @@ from pathlib import Path
 import voicenym
 from voicenym.audio.atomic import sweep, temporary_folder, write_failed
 from voicenym.corpus import timestamps
-from voicenym.corpus.run_log import Line
+from voicenym.corpus.line_table import Line
 from voicenym.corpus.single_file import sha256_of
 from voicenym.errors import CorpusError
 from voicenym.publication import (

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.anonymizer import Anonymizer, load
+from voicenym.corpus.line_table import Line
 from voicenym.corpus.near_original import NEAR_CORRELATION, NearOriginalCheck, likeness
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.run_log import Line
 from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.corpus.single_file import sha256_of
 from voicenym.errors import AudioError, CorpusError, VoicenymError

@@ -21,7 +21,7 @@ from voicenym.corpus import speaker_rule, timestamps
 from voicenym.corpus.batch import Job
 from voicenym.corpus.batch_runner import blame, is_of
 from voicenym.corpus.engines import LOCAL, Engine
-from voicenym.corpus.run_log import Line
+from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_state import RunState
 from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.shard_sample import Rewritten

@@ -22,7 +22,7 @@ from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.excerpt import Passage
 from voicenym.corpus.file_plan import Item, Openable
 from voicenym.corpus.id_checks import check_id, printable
-from voicenym.corpus.run_log import Line
+from voicenym.corpus.line_table import Line
 from voicenym.corpus.shards import object_store, store_tables
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_unit import RECORDING, ShardPlan, Unit
