@@ -1,19 +1,21 @@
 """Draws the pictures of the documentation: spectrograms of each system, and the trade-off plot.
 
     pip install .[evaluate]
-    python tools/pictures.py [spectrograms] [trade-off]
+    python tools/pictures.py [spectrograms] [trade-off] [settings]
 
 Spectrograms are of ``samples/sample.wav``, before and after each system that needs no further
 weights, under one fixed key. The trade-off plot shows the figures of
 ``src/voicenym/systems/figures.json``: the strongest attacker's equal error rate against the word
-error rate.
+error rate. The plot of settings adds those of ``benchmarks/studies/settings_measured.tsv``.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from voicenym import Key, VoicenymError, available, load, read, revisions
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 FIGURES = ROOT / "src" / "voicenym" / "systems" / "figures.json"
+SETTINGS = ROOT / "benchmarks" / "studies" / "settings_measured.tsv"
 SECRET = bytes(range(32))
 """Not secret: the pictures are the same whenever they are made."""
 RATE = 16_000
@@ -39,8 +42,14 @@ COLOURS = 96
 STARTS = (0.0, 3.0)
 """Part of the sample that is shown, in seconds."""
 
-BELOW = ("mcadams", "pv-tsm", "vtln")
-"""Systems whose label lies below their point, where another one is above it."""
+
+@dataclass(frozen=True)
+class Point:
+    """A system or a setting: WER and EER, each with ``value``, ``low`` and ``high``, in %."""
+
+    name: str
+    words: dict[str, Any]
+    rate: dict[str, Any]
 
 
 def spectrogram(samples: torch.Tensor) -> np.ndarray:
@@ -105,36 +114,64 @@ def errors(row: dict[str, Any]) -> list[list[float]]:
     return [[row["value"] - row["low"]], [row["high"] - row["value"]]]
 
 
-def trade_off() -> None:
-    """Strongest attacker's EER against WER, with 95 % intervals, of all systems with figures."""
+def known_points() -> list[Point]:
+    """Systems with default settings, and the original, by their cards."""
     cards = json.loads(FIGURES.read_text("utf-8"))
-    figure, axis = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    points = [
-        (next(row for row in rows if row["metric"] == "WER"), strongest(rows), name)
+    return [
+        Point(name, next(row for row in rows if row["metric"] == "WER"), strongest(rows))
         for name, rows in cards.items()
         if ":" not in name  # live forms
     ]
-    for words, rate, name in points:
-        colour = "black" if name == "original" else None
-        marks = axis.errorbar(
-            words["value"],
-            rate["value"],
-            xerr=errors(words),
-            yerr=errors(rate),
-            fmt="s" if name == "original" else "o",
-            color=colour,
-            capsize=3,
-            linewidth=1,
-        )
+
+
+def setting_points() -> list[Point]:
+    """Other settings, and former weights."""
+    with SETTINGS.open(encoding="utf-8") as table:
+        return [
+            Point(row["setting"], *(_ranged(row, figure) for figure in ("wer", "eer")))
+            for row in csv.DictReader(table, delimiter="\t")
+        ]
+
+
+def _ranged(row: dict[str, str], figure: str) -> dict[str, Any]:
+    names = ("value", "low", "high")
+    columns = (figure, f"{figure}_low", f"{figure}_high")
+    return {name: float(row[column]) for name, column in zip(names, columns, strict=True)}
+
+
+def trade_off() -> None:
+    """Strongest attacker's EER against WER, with 95 % intervals, of all systems with figures."""
+    crosses([(known_points(), "o")], "trade-off", wide=10.0)
+
+
+def settings() -> None:
+    """The same with other settings, of those that an informed attacker does not break at once."""
+    ahead = [p for p in known_points() if p.rate["value"] > 10 or p.name == "original"]
+    crosses([(ahead, "o"), (setting_points(), "D")], "settings", wide=30.0)
+
+
+def crosses(groups: list[tuple[list[Point], str]], name: str, wide: float) -> None:
+    """Draws points with their intervals, each with its name beside it; names are ``wide``."""
+    figure, axis = pyplot.subplots(figsize=(9, 6), layout="constrained")
+    labels = []
+    for points, mark in groups:
+        for point in points:
+            x, y = point.words["value"], point.rate["value"]
+            marks = axis.errorbar(
+                x, y, xerr=errors(point.words), yerr=errors(point.rate),
+                fmt="s" if point.name == "original" else mark,
+                color="black" if point.name == "original" else None,
+                capsize=2, linewidth=0.5, markersize=6,
+            )  # fmt: skip
+            labels.append((x, y, point.name, marks[0].get_color()))
+    top = max(y for _, y, _, _ in labels)
+    spread = _apart([(x, y) for x, y, _, _ in labels], wide=wide, high=0.045 * top)
+    for (x, y, text, colour), place in zip(labels, spread, strict=True):
         axis.annotate(
-            name,
-            (words["value"], rate["value"]),
-            xytext=(6, -16 if name in BELOW else 7),
-            textcoords="offset points",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1},
-            color=marks[0].get_color(),
-            fontsize=11,
-        )
+            text, (x, y), xytext=(x + 1.2, place), color=colour, fontsize=10, va="center",
+            arrowprops={"arrowstyle": "-", "linewidth": 0.5, "color": colour},
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
+        )  # fmt: skip
     axis.set_xlabel("WER, % (left is better)")
     axis.set_ylabel("EER of the strongest attacker, % (up is better; 50 is chance)")
     axis.set_xlim(left=0)
@@ -142,10 +179,22 @@ def trade_off() -> None:
     axis.grid(alpha=0.3)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
-    save(figure, PICTURES / "trade-off.png")
+    save(figure, PICTURES / f"{name}.png")
 
 
-MADE = {"spectrograms": spectrograms, "trade-off": trade_off}
+def _apart(points: list[tuple[float, float]], wide: float, high: float) -> list[float]:
+    """Heights of labels beside points ``(x, y)``, above those that they would cover."""
+    places: dict[int, float] = {}
+    for number in sorted(range(len(points)), key=lambda one: points[one][1]):
+        x, place = points[number]
+        for other in sorted(places, key=places.__getitem__):
+            if abs(points[other][0] - x) < wide and abs(places[other] - place) < high:
+                place = places[other] + high
+        places[number] = place
+    return [places[number] for number in range(len(points))]
+
+
+MADE = {"spectrograms": spectrograms, "trade-off": trade_off, "settings": settings}
 
 
 def main() -> None:
