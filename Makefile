@@ -152,17 +152,20 @@ wheelhouse: $(TOOLS)/.done | $(BIN)/python
 	cd wheelhouse && sha256sum *.whl *.txt > SHA256SUMS
 
 # The tests make their speech with flite and espeak-ng, look at files with ffmpeg, watch connections
-# with strace, and open the report in chromium.
+# with strace, open the report in chromium, and hold live sessions over a sound server of their own.
 PROGRAMS := flite espeak-ng ffmpeg chromium strace
+SOUND := wireplumber pipewire-pulse pipewire-alsa pulseaudio-utils libportaudio2 dbus-daemon
 system:
 	@test -n "$(PYTHON)" || { echo "voicenym needs Python 3.11 or later" >&2; exit 1; }
 	@missing=""; for p in $(PROGRAMS); do command -v $$p >/dev/null || missing="$$missing $$p"; done; \
 	$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || missing="$$missing python3-venv"; \
-	test -n "$$missing" || exit 0; \
+	sound=""; command -v pactl >/dev/null || sound=" $(SOUND)"; \
+	test -n "$$missing$$sound" || exit 0; \
 	if [ "$$(id -u)" = 0 ]; then as=""; elif sudo -n true 2>/dev/null; then as="sudo -n"; \
-	else echo "please install:$$missing (tests that need them are skipped)" >&2; exit 0; fi; \
-	command -v apt-get >/dev/null || { echo "please install:$$missing" >&2; exit 0; }; \
+	else echo "please install:$$missing$$sound (tests that need them are skipped)" >&2; exit 0; fi; \
+	command -v apt-get >/dev/null || { echo "please install:$$missing$$sound" >&2; exit 0; }; \
 	$$as apt-get update -qq </dev/null || true; \
-	$$as env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-		$$missing </dev/null >/dev/null \
-	|| echo "could not install:$$missing (tests that need them are skipped)" >&2
+	for group in "$$missing" "$$sound"; do \
+		test -z "$$group" || $$as env DEBIAN_FRONTEND=noninteractive \
+			apt-get install -y -qq --no-install-recommends $$group </dev/null >/dev/null \
+		|| echo "could not install:$$group (tests that need them are skipped)" >&2; done
