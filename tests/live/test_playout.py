@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -179,6 +182,37 @@ def test_the_delay_of_a_dropout_is_taken_back_in_quiet_sound_alone():
     assert never.skipped == 0
     assert patient.dropouts == dropouts, "what is taken back was not needed"
     assert delay(patient) == delay(never) - patient.skipped == delay(usual)
+
+
+def dropouts(minutes, late_every, patience):
+    """Times at which a machine runs dry that is late by 30 samples every so many, in quiet sound;
+    1,000 samples a second.
+    """
+    playout = Playout(1)
+    playout.start(0, 20, 10, patience)
+    times, held, last = [], 0, 0
+    for number in range(6_000 * minutes):
+        held += 10
+        if number % (late_every // 10) not in (late_every // 10 - 1, late_every // 10 - 2):
+            while held:
+                playout.append(quiet(0, 10), 10)
+                held -= 10
+        before = playout.dropouts
+        playout.take(10)
+        if playout.dropouts > before and number - last > 10:
+            times.append(number / 100)
+        last = number if playout.dropouts > before else last
+    return times
+
+
+@pytest.mark.parametrize("late_every", [3_000, 7_000, 20_000, 60_000])
+def test_a_machine_that_is_late_now_and_then_drops_samples_a_few_times(late_every, monkeypatch):
+    """The patience exceeds what is between two times after a few doublings."""
+    assert len(dropouts(60, late_every, 0)) == 1, "what a dropout leaves is enough"
+    assert len(dropouts(60, late_every, 5_000)) <= 1 + max(0, math.log2(late_every / 5_000))
+    monkeypatch.setattr("voicenym.live.playout.LONGEST_PATIENCE", 1)
+    if late_every > 5_000:
+        assert len(dropouts(60, late_every, 5_000)) >= 3_000_000 // late_every, "without doubling"
 
 
 @given(

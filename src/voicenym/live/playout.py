@@ -9,6 +9,8 @@ import numpy
 
 QUIET = 0.003
 """Greatest magnitude of samples that may be left out unheard: -50 dB."""
+LONGEST_PATIENCE = 128
+"""Most times by which dropouts make the patience longer: ten minutes in place of five seconds."""
 
 
 class Playout:
@@ -20,7 +22,9 @@ class Playout:
     dropped, oldest first, as when the output's clock runs slower than the input's. Blocks seldom
     end at ``prefill``: what they exceed it by at the start is taken from the zeros ahead. After a
     dropout it stays, and makes the next dropout less likely; when ``patience`` samples were played
-    without one, what was never needed of it is taken out where the sound is quiet.
+    without one, what was never needed of it is taken out where the sound is quiet. Each dropout
+    doubles the patience, up to :data:`LONGEST_PATIENCE` times: a machine that is late now and then
+    drops samples a few times, and not once after every time that they were taken out.
 
     Not safe for threads: :class:`~voicenym.live.live_engine.LiveEngine` locks around it.
 
@@ -40,7 +44,7 @@ class Playout:
         self._level = self._margin = 0
         self._prefill = self._most = self._ahead = 0
         self._plays = self._began = False
-        self._reserve = self._patience = self._excess = 0
+        self._reserve = self._patience = self._usual_patience = self._excess = 0
         self._watch_anew()
 
     def start(self, latency: int, prefill: int, reserve: int = 0, patience: int = 0) -> None:
@@ -54,7 +58,9 @@ class Playout:
         """
         self.clear()
         self._prefill, self._most = prefill, 3 * prefill
-        self._reserve, self._patience = reserve, patience
+        self._reserve = reserve
+        if patience != self._usual_patience:  # a new start after a fault keeps what was learned
+            self._patience = self._usual_patience = patience
         if latency:
             self._parts.append(numpy.zeros((latency, self.channels), numpy.float32))
             self._level = self._ahead = latency
@@ -109,6 +115,7 @@ class Playout:
         if ready < count:
             self.dropouts += 1
             self._plays = False  # waits until it is filled again
+            self._patience = min(2 * self._patience, LONGEST_PATIENCE * self._usual_patience)
             self._watch_anew()
         else:
             self._watch(count)
