@@ -63,6 +63,8 @@ def test_a_cache_that_is_none_is_refused(tmp_path):
     path.write_text("these are notes, longer than a page of any data base " * 100)
     with pytest.raises(VoicenymError, match=r"notes.txt: cannot be used as cache"):
         VectorCache(path)
+    with pytest.raises(VoicenymError, match="is a folder, and a cache is a file"):
+        VectorCache(tmp_path)
 
 
 def test_missing_silent_and_short_recordings_are_named(corpus, tmp_path, spectrum):

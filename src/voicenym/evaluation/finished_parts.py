@@ -18,7 +18,6 @@ import numpy as np
 
 import voicenym
 from voicenym.corpus.recording import Recording
-from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.protection import Attacked
 from voicenym.evaluation.results_file import attack_from, figures_from, plain
@@ -26,6 +25,7 @@ from voicenym.evaluation.utility import Utility
 from voicenym.metrics.metric import Measured
 from voicenym.metrics.metric_inputs import Tally
 from voicenym.nets.checkpoint import CONFIG, stamp
+from voicenym.verification.vector_store import unusable
 
 TABLE = "CREATE TABLE IF NOT EXISTS parts (id BLOB PRIMARY KEY, content BLOB NOT NULL)"
 ELSEWHERE = ("data", "settings", "systems", "only")
@@ -169,9 +169,7 @@ def _opened(path: Path) -> sqlite3.Connection:
         base = sqlite3.connect(path)
         base.execute(TABLE)
     except sqlite3.Error as error:
-        raise VoicenymError(
-            f"{path}: cannot be used as cache ({error}); delete it or choose another folder"
-        ) from error
+        raise unusable(path, error) from error
     return base
 
 

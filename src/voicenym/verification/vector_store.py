@@ -19,6 +19,14 @@ BESIDE = ("-journal", "-wal", "-shm")
 """Suffixes of the files that SQLite keeps beside a database."""
 
 
+def unusable(path: Path | None, error: Exception) -> VoicenymError:
+    """Error for a file that is no cache, or cannot be opened."""
+    if path is not None and path.is_dir():
+        return VoicenymError(f"{path}: is a folder, and a cache is a file; name a file in it")
+    why = getattr(error, "strerror", None) or error
+    return VoicenymError(f"{path}: cannot be used as cache ({why}); delete it or name another file")
+
+
 class VectorCache:
     """Speaker vectors by the identity of the embedded recording.
 
@@ -38,9 +46,7 @@ class VectorCache:
             self._base.execute(TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
             self._base.execute(f"PRAGMA application_id = {APPLICATION}")
         except (sqlite3.Error, OSError) as error:
-            raise VoicenymError(
-                f"{path}: cannot be used as cache ({error}); delete it or choose another folder"
-            ) from error
+            raise unusable(path, error) from error
 
     @staticmethod
     def _id(identity: str) -> bytes:
