@@ -69,7 +69,7 @@ class WordCodes(Pipeline):
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a recording; "
         "content/, speaker/, synthesizer/, mixture/, register/, f0/",
         protects="ignorant and lazy-informed verifiers; in part attackers who train on its output "
-        "(EER 26.4 % against the fusion of voice, prosody, words and room; 32.7 % with "
+        "(EER 26.4 % against the fusion of voice, prosody, words and room; 31.5 % with "
         "timing=drawn)",
         promises=(
             "length and channels are kept; phrases begin within 0.1 s of where they did, and "
