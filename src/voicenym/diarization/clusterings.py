@@ -45,8 +45,10 @@ def back_end() -> TwoCovariance:
     from voicenym.nets.checkpoint import read
 
     _, state = read(BACK_END)
-    tensors = {name: value.double().numpy() for name, value in state.items()}
-    return TwoCovariance(tensors["mean"], tensors["within"], tensors["between"])
+    # of the symmetric matrices, the upper triangles are stored
+    mean, within, between = (state[name].double() for name in ("mean", "within", "between"))
+    whole = [(m.triu() + m.triu(1).mT).numpy() for m in (within, between)]
+    return TwoCovariance(mean.numpy(), *whole)
 
 
 def by_vbx(
