@@ -46,9 +46,9 @@ def back_end() -> TwoCovariance:
 
     _, state = read(BACK_END)
     # of the symmetric matrices, the upper triangles are stored
-    mean, within, between = (state[name].double() for name in ("mean", "within", "between"))
-    whole = [(m.triu() + m.triu(1).mT).numpy() for m in (within, between)]
-    return TwoCovariance(mean.numpy(), *whole)
+    upper = {name: state[name].double().triu() for name in ("within", "between")}
+    within, between = ((m + m.triu(1).mT).numpy() for m in upper.values())
+    return TwoCovariance(state["mean"].double().numpy(), within, between)
 
 
 def by_vbx(

@@ -33,7 +33,7 @@ class HouseholderRecipe(DataOptions):
         steps: Steps at most.
         batch: Vectors in a step.
         accelerator: cpu, gpu, or auto.
-        half: Keep the result in half precision, and a ROH as the equal product of fewer reflections.
+        half: Keep the result in half precision, and a ROH as an equal product of reflections.
         workers: Processes that embed.
     """
 
