@@ -42,7 +42,8 @@ class SslRoh(RotationPipeline):
         ),
         needs=f"{NEEDS}, roh/",
         protects="little: an attacker who trains on its output has an EER of 10 % (all channels "
-        "fused, 47 speakers), one who knows it and does not train of 22 %",
+        "fused, 47 speakers), one who knows it and does not train of 22 % (revision 1; not "
+        "attacked in revision 2)",
         promises=PROMISES,
         fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
         approximations=(
