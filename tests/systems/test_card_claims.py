@@ -102,9 +102,15 @@ def test_bundled_networks_are_as_large_as_the_cards_say():
 
 
 def test_bundled_rotations_are_what_the_cards_say():
-    roh, loh = (rotation(assembly.part(BUNDLED, form)) for form in ("roh", "loh"))
-    untrained = "the bundled roh/ has no reflections" in claims("ssl-roh")
-    assert untrained == (roh.network.layers * roh.network.reflections == 0)
+    former, roh, loh = (rotation(assembly.part(BUNDLED, n)) for n in ("roh", "roh-2", "loh"))
+    untrained = "in revision 1 the bundled roh/ has no reflections" in claims("ssl-roh")
+    assert untrained == (former.network.layers * former.network.reflections == 0)
+    card = json.loads((BUNDLED / "roh-2" / "config.json").read_text())["card"]
+    assert f"for {card['steps']:,} steps on {card['speakers']} speakers" in claims("ssl-roh")
+    # the statistics of loh/, in half precision
+    for name in ("mean", "colouring", "whitening"):
+        ours, theirs = getattr(roh.network, name), getattr(loh.network, name)
+        torch.testing.assert_close(ours, theirs, atol=3e-3, rtol=1e-3)
     card = json.loads((BUNDLED / "loh" / "config.json").read_text())["card"]
     text = claims("ssl-loh")
     assert f"for {card['steps']:,} steps on {card['speakers']} speakers" in text

@@ -45,8 +45,10 @@ def back_end() -> TwoCovariance:
     from voicenym.nets.checkpoint import read
 
     _, state = read(BACK_END)
-    tensors = {name: value.double().numpy() for name, value in state.items()}
-    return TwoCovariance(tensors["mean"], tensors["within"], tensors["between"])
+    # of the symmetric matrices, the upper triangles are stored
+    upper = {name: state[name].double().triu() for name in ("within", "between")}
+    within, between = ((m + m.triu(1).mT).numpy() for m in upper.values())
+    return TwoCovariance(state["mean"].double().numpy(), within, between)
 
 
 def by_vbx(

@@ -18,8 +18,8 @@ PIPELINE = (
     "ecapa-small, a vocoder of 3.7 million weights, a pool of 318 speakers"
 )
 OHNN = (
-    "S-ROH is ssl-roh without reflections (the key alone rotates), S-LOH is ssl-loh with 6,834 of "
-    "130,000 steps on 318 speakers; both also rotate by the key, which the paper's do not"
+    "S-ROH is ssl-roh with 29,000 and S-LOH ssl-loh with 6,834 of 130,000 steps on 318 speakers; "
+    "both also rotate by the key, which the paper's do not"
 )
 DATA = "the speech given, where the paper has the sets of the VoicePrivacy Challenge 2022"
 MANDARIN = "synthetic Mandarin of espeak-ng where the paper has AISHELL-3"

@@ -28,6 +28,7 @@ class SslRoh(RotationPipeline):
 
     folder_name: ClassVar[str] = "ssl"
     form: ClassVar[str] = "roh"
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     card: ClassVar[Card] = Card(
         name="ssl-roh",
         title="content, F0 and a vocoder (English); speaker rotated by the key, and by one matrix",
@@ -41,12 +42,16 @@ class SslRoh(RotationPipeline):
         ),
         needs=f"{NEEDS}, roh/",
         protects="little: an attacker who trains on its output has an EER of 10 % (all channels "
-        "fused, 47 speakers), one who knows it and does not train of 22 %",
+        "fused, 47 speakers), one who knows it and does not train of 22 % (revision 1; not "
+        "attacked in revision 2)",
         promises=PROMISES,
         fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
         approximations=(
-            "the bundled roh/ has no reflections: W is I, and the key alone turns x; S-ROH itself "
-            "needs a network of your own (voicenym train householder --config householder-roh)",
+            "the bundled roh-2/ (revision 2) was trained for 29,000 steps on 318 speakers, where "
+            "the paper has a cycle of 130,000 steps on 5,994 speakers; the learning rate was still "
+            "rising",
+            "in revision 1 the bundled roh/ has no reflections: the key alone turns x, in "
+            "coordinates of 406 speakers, Arabic commands among them",
             *HOUSEHOLDER_UNLIKE,
             *SSL_UNLIKE,
         ),

@@ -1,6 +1,7 @@
 """Householder networks in folders."""
 
 import pytest
+import safetensors.torch
 import torch
 
 from voicenym.errors import VoicenymError
@@ -36,6 +37,36 @@ def test_half_precision_is_orthogonal_all_the_same(tmp_path):
     mean = found.network.mean.double()
     for row in x.double():
         assert (found.turned(row) - mean).norm() == pytest.approx(float((row - mean).norm()))
+
+
+@pytest.mark.parametrize("whitened", [False, True])
+def test_half_precision_is_the_same_matrix_in_one_layer(whitened, tmp_path):
+    torch.manual_seed(1)
+    net = Householder("roh", 12, 5, 9, whitened=whitened)
+    net.learn_statistics(torch.randn(200, 12) * torch.linspace(0.5, 2, 12) + 1.0)
+    made = Rotation(net, "invented", "3")
+    save(made, tmp_path, half=True)
+    found = load(tmp_path)
+    assert repr(found) == "Rotation(roh, 1 x 12, encoder='invented')"
+    torch.testing.assert_close(found.matrix, made.matrix, atol=3e-3, rtol=0)
+    eye = torch.eye(12, dtype=torch.float64)
+    torch.testing.assert_close(found.matrix @ found.matrix.mT, eye, atol=1e-12, rtol=0)
+    vector = torch.randn(12)
+    torch.testing.assert_close(found.white(vector), made.white(vector), atol=5e-3, rtol=5e-3)
+    torch.testing.assert_close(
+        found.coloured(found.white(vector)), vector.double(), atol=1e-5, rtol=0
+    )
+    stored = safetensors.torch.load_file(tmp_path / "model.safetensors")
+    assert "whitening" not in stored
+    assert not stored["colouring"].tril(-1).any()
+    assert (tmp_path / "model.safetensors").stat().st_size < 12 * 12 * 2 * 3 + 700
+
+
+def test_half_precision_of_statistics_alone(tmp_path):
+    net = Householder("roh", 12, 0)
+    net.learn_statistics(torch.randn(200, 12))
+    save(Rotation(net), tmp_path, half=True)
+    assert load(tmp_path).network.layers == 0
 
 
 def test_folders_that_hold_none(tmp_path):

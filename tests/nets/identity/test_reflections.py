@@ -3,7 +3,14 @@
 import pytest
 import torch
 
-from voicenym.nets.identity.reflections import AT_ONCE, BLOCK, product, reflect, reflect_all
+from voicenym.nets.identity.reflections import (
+    AT_ONCE,
+    BLOCK,
+    factors,
+    product,
+    reflect,
+    reflect_all,
+)
 
 SHAPES = [(1, 6), (6, 6), (4, 9), (9, 4), (2 * AT_ONCE + 5, 4)]
 
@@ -33,6 +40,18 @@ def test_gradients_are_those_of_finite_differences(count, size):
     x, vectors = (t[:1, :1].requires_grad_() for t in drawn(count, size))
     assert torch.autograd.gradcheck(product, (vectors,))
     assert torch.autograd.gradcheck(reflect, (x, vectors))
+
+
+@pytest.mark.parametrize("count", [0, 1, 6, 7, 40])
+def test_as_many_reflections_as_elements_make_any_rotation(count):
+    _, vectors = drawn(max(count, 1), 6)
+    whole = product(vectors[0, 0, :count]) if count else torch.eye(6, dtype=torch.float64)
+    found = factors(whole)
+    assert found.shape == (6, 6)
+    torch.testing.assert_close(product(found), whole)
+    assert not found.flip(0).tril(-1).any(), "zeros before its axis"
+    lengths = found.norm(dim=1)
+    torch.testing.assert_close(lengths, lengths.round())
 
 
 @pytest.mark.parametrize("kind", ["any", "nearly one", "of all lengths"])

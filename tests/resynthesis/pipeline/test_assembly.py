@@ -109,6 +109,23 @@ def test_a_shared_part_stays_where_it_lies_and_moves_with_both_folders(small_par
         assembly.part(second, "speaker")
 
 
+def test_a_part_of_a_revision_changes_no_version_and_a_part_that_is_given_replaces_it(
+    folder, small_parts
+):
+    roh = small_parts["ssl"]["roh"]
+    before = assembly.version(folder)
+    assert assembly.of_revision(folder, "roh", 2) == "roh"
+    assemble(folder, {"roh-2": roh})
+    assert assembly.version(folder) == before
+    for name, revision, used in (("roh", 1, "roh"), ("roh", 2, "roh-2"), ("loh", 2, "loh")):
+        assert assembly.of_revision(folder, name, revision) == used
+    assemble(folder, {"pool": small_parts["ssl"]["pool"]})
+    assert assembly.of_revision(folder, "roh", 2) == "roh-2"
+    for other in ("roh", "loh"):  # the second time, what lies there is not put in again
+        assemble(folder, {other: small_parts["ssl"][other]})
+        assert assembly.of_revision(folder, "roh", 2) == "roh"
+
+
 def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):
     ssl, b1 = small_parts["ssl"], small_parts["b1b"]
     parts = {name: ssl[name] for name in assembly.NEEDED}

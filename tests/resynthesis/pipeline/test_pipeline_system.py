@@ -10,6 +10,8 @@ from voicenym.dsp.pitch.contour_changes import moved
 from voicenym.dsp.pitch.online import track
 from voicenym.dsp.pitch.phrase_intonation import PEAK
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, WeightsError
+from voicenym.nets.identity import householder_checkpoint
+from voicenym.nets.identity.householder_network import Householder
 from voicenym.nets.synthesis import f0_predictor, synthesizers
 from voicenym.resynthesis.common.loose_timing import LooseTiming
 from voicenym.resynthesis.common.row_groups import low_pass
@@ -340,6 +342,25 @@ def test_the_published_householder_knows_no_key():
         keyed = load(name)
         one, two = (keyed.voice([p], profile).vectors for p in (PSEUDONYM, other))
         assert float(torch.cosine_similarity(one, two)) < 0.9
+
+
+def test_revisions_have_networks_of_their_own_in_one_batch_too(small_parts, tmp_path):
+    torch.manual_seed(3)
+    network = Householder("roh", 12, 2, 4)
+    network.learn_statistics(3.0 * torch.randn(50, 12))
+    former = householder_checkpoint.load(small_parts["ssl"]["roh"])
+    save = householder_checkpoint.save
+    save(householder_checkpoint.Rotation(network, former.encoder, former.version), tmp_path / "new")
+    assembly.assemble(tmp_path / "ssl", {**small_parts["ssl"], "roh-2": tmp_path / "new"})
+    system = load("ssl-roh", weights=str(tmp_path / "ssl"))
+    first, latest = (Key(bytes(range(32)), r).pseudonym("a") for r in ({"ssl-roh": 1}, None))
+    signal = torch.stack([talk(1.0), talk(1.0)])
+    one, two = system.voice([first, latest], profiled(system, signal)).vectors
+    for revision, found in ((1, one), (2, two)):
+        alone = load("ssl-roh", weights=str(tmp_path / "ssl"), revision=revision)
+        expected = alone.voice([latest], profiled(alone, signal[:1])).vectors[0]
+        torch.testing.assert_close(found, expected)
+    assert not torch.allclose(one, two)
 
 
 @pytest.mark.parametrize("name", ["ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm", "b1a", "b1b"])

@@ -13,8 +13,11 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import configuration, fill, finite, modified, read, write
 from voicenym.nets.identity.householder_network import Householder
+from voicenym.nets.identity.reflections import factors
 
 KIND = "householder"
+DERIVED = "whitening"
+"""The inverse of ``colouring``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +45,8 @@ class Rotation:
         return network.eval()
 
     @cached_property
-    def _matrix(self) -> torch.Tensor:
-        """Rotation matrix W of all vectors, in ``roh``."""
+    def matrix(self) -> torch.Tensor:
+        """Rotation matrix W of all vectors, in ``roh``, ``[size, size]`` in double precision."""
         return self._double.rotation(self._double.mean[None])[0]
 
     @property
@@ -55,7 +58,7 @@ class Rotation:
         """Output of the network for a vector ``[element]``, in double precision."""
         net = self._double
         z = net.centred(vector.double()[None])
-        z = z @ self._matrix.mT if net.form == "roh" and net.layers else net.rotated(z)
+        z = z @ self.matrix.mT if net.form == "roh" and net.layers else net.rotated(z)
         return net.uncentred(z)[0]
 
     def white(self, vector: torch.Tensor) -> torch.Tensor:
@@ -82,19 +85,53 @@ def save(
         rotation: the network.
         folder: made where there is none.
         card: how it was trained.
-        half: in half precision.
+        half: in half precision, and without what the rest determines (:func:`_compact`).
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.write`.
     """
+    network = _compact(rotation) if half else rotation.network
+    state = network.state_dict()
+    if half:
+        del state[DERIVED]
+        state["colouring"] = state["colouring"].triu()
     config = {
         "kind": KIND,
-        "options": rotation.network.config(),
+        "options": network.config(),
         "encoder": rotation.encoder,
         "version": rotation.version,
         "card": dict(card or {}),
     }
-    write(folder, rotation.network.state_dict(), config, half=half)
+    write(folder, state, config, half=half)
+
+
+def _compact(rotation: Rotation) -> Householder:
+    """The same network; one ``roh`` layer of as many reflections as a vector has elements.
+
+    A matrix of any number of reflections is a product of so many: twelve layers of 192 are one, of
+    a twelfth of their size, and half of its elements are zero.
+    """
+    network = rotation.network
+    if network.form != "roh" or not network.layers:
+        return network
+    options = {**network.config(), "layers": 1, "reflections": network.size}
+    compact = Householder(**options).requires_grad_(False)
+    state = network.state_dict()
+    compact.load_state_dict({**state, "vectors": factors(rotation.matrix)[None].to(state["mean"])})
+    return compact.eval()
+
+
+def _completed(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """A state with the matrices that :func:`save` leaves out in half precision.
+
+    The root of a covariance is symmetric, and its upper triangle is stored; its inverse whitens.
+    """
+    root = state.get("colouring")
+    if DERIVED in state or root is None or root.ndim != 2 or root.shape[0] != root.shape[1]:
+        return state
+    root = root.triu() + root.triu(1).mT
+    inverse, _ = torch.linalg.inv_ex(root.double())
+    return {**state, "colouring": root, DERIVED: inverse.to(root)}
 
 
 def load(folder: Path) -> Rotation:
@@ -119,6 +156,7 @@ def _loaded(folder: Path, stamp: int) -> Rotation:
         network = Householder(**config["options"])
     except (KeyError, TypeError, ValueError) as error:
         raise VoicenymError(f"{folder}: its options make no network ({error})") from None
+    state = _completed(state)
     fill(network, state, folder)
     finite(state, folder)
     return Rotation(network.eval(), config.get("encoder", ""), config.get("version", ""))

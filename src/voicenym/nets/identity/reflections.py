@@ -21,6 +21,8 @@ BLOCK = 96
 """Reflections of a triangular system in :func:`reflect_all`."""
 LEAST = 1e-30
 """Least squared length; shorter vectors reflect nothing."""
+SMALLEST = 1e-9
+"""Difference from an axis that :func:`factors` takes for rounding."""
 
 
 def reflect(x: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
@@ -68,6 +70,33 @@ def reflect_all(x: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
         flat = torch.nn.functional.pad(flat, (0, 0, 0, blocks * each - len(flat)))
     found: torch.Tensor = _ReflectAll.apply(x.mT, flat.unflatten(0, (blocks, each)))
     return found.mT
+
+
+def factors(rotation: torch.Tensor) -> torch.Tensor:
+    """Reflections whose product is an orthogonal matrix, ``[size, size]``, in order of application.
+
+    From the first axis on, each takes a column to its axis and leaves the axes before it in place
+    (Householder's QR, whose triangle is I here). Row k has zeros before element ``size - 1 - k``,
+    and unit length, or none where there is nothing left to reflect.
+
+    Args:
+        rotation: orthogonal, ``[size, size]``, in double precision.
+
+    Example:
+        >>> swap = torch.tensor([[0.0, 1.0], [1.0, 0.0]], dtype=torch.float64)
+        >>> torch.allclose(product(factors(swap)), swap)
+        True
+    """
+    left, size = rotation.clone(), len(rotation)
+    found = torch.zeros_like(left)
+    for axis in range(size):
+        vector = left[:, axis].clone()
+        vector[:axis] = 0.0
+        vector[axis] -= vector.norm()
+        if float(vector.norm()) > SMALLEST:
+            found[size - 1 - axis] = vector / vector.norm()
+            left = reflect(left.mT, found[size - 1 - axis][None]).mT
+    return found
 
 
 class _Product(torch.autograd.Function):

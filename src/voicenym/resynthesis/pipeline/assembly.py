@@ -7,6 +7,7 @@
            speaker/       of train verifier, or models convert
            synthesizer/
            pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
+           roh-2/      of ssl-roh from revision 2 on, in bundled folders
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn
@@ -42,8 +43,10 @@ KIND = "pipeline"
 BUNDLED = Path(__file__).parent / "bundled"
 """Pipelines that come along, by the names of their folders."""
 NEEDED = ("content", "speaker", "synthesizer")
-CHOICES = ("pool", "roh", "loh", "mixture", "register", "f0", "language", "durations")
+CHOICES = ("pool", "roh", "roh-2", "loh", "mixture", "register", "f0", "language", "durations")
 """Optional modules, which some systems need."""
+OF_REVISIONS = {"roh-2": "roh"}
+"""Modules that stand for others from a revision of a system on; ``-2`` is from revision 2 on."""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
     "can be fetched: voicenym models list"
@@ -79,8 +82,12 @@ def assemble(
     before: dict[str, Any] = {}
     if (folder / CONFIG).exists():
         before = _pipeline_config(folder)
+    before_parts = before.get("parts", {})
     elsewhere = {n: p for n, p in before.get("shared", {}).items() if n not in parts}
-    places = {**{name: located(folder, name) for name in there_are(folder)}, **parts}
+    # a network that is given in place of another stands for all revisions
+    gone = {n for n, former in OF_REVISIONS.items() if former in parts or n not in before_parts}
+    there = [name for name in there_are(folder) if name not in gone]
+    places = {**{name: located(folder, name) for name in there}, **parts}
     for name in NEEDED:
         if name not in places:
             raise VoicenymError(f"a pipeline needs {name}: give --{name} DIR")
@@ -146,12 +153,12 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
         found["pool"] = speaker_pool.opened(str(places["pool"]))
     if "mixture" in places:
         found["mixture"] = vector_mixture.opened(str(places["mixture"]))
-    for form in ("roh", "loh"):
-        if form in places:
-            found[form] = householder_checkpoint.load(places[form])
-            has = found[form].network.form
+    for name, form in (("roh", "roh"), ("roh-2", "roh"), ("loh", "loh")):
+        if name in places:
+            found[name] = householder_checkpoint.load(places[name])
+            has = found[name].network.form
             if has != form:
-                raise VoicenymError(f"{places[form]}: is a network of the form {has}, not {form}")
+                raise VoicenymError(f"{places[name]}: is a network of the form {has}, not {form}")
     if "register" in places:
         found["register"] = Register.load(places["register"])
     for name, part in found.items():
@@ -236,16 +243,26 @@ def part(folder: Path, name: str) -> Path:
     return place
 
 
+def of_revision(folder: Path, name: str, revision: int) -> str:
+    """Name of the module that a revision of a system uses: that of :data:`OF_REVISIONS`, if the
+    folder was put together with it, else ``name``.
+    """
+    later = f"{name}-{revision}"
+    recorded = _pipeline_config(folder).get("parts", {}) if (folder / CONFIG).is_file() else {}
+    return later if later in OF_REVISIONS and later in recorded else name
+
+
 def version(folder: Path) -> str:
     """Version of all modules; equal for equal weights and settings, empty without weights.
 
     Language scores do not count: they change no voice. Nor do durations, which only drawn timing
-    uses: :attr:`~voicenym.resynthesis.pipeline.pipeline_system.Pipeline.version`.
+    uses: :attr:`~voicenym.resynthesis.pipeline.pipeline_system.Pipeline.version`; nor modules of
+    later revisions, which are part of the revision.
     """
     if not (folder / CONFIG).is_file():
         return ""
     _pipeline_config(folder)  # of another kind: refused
-    return stamp(folder, without=("language", "durations"))
+    return stamp(folder, without=("language", "durations", *OF_REVISIONS))
 
 
 def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:

@@ -229,6 +229,27 @@ class Pipeline(Anonymizer):
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return self.core_for(pseudonyms, rate, profile)
 
+    def _chosen(
+        self, vectors: torch.Tensor, pseudonyms: Sequence[Pseudonym]
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Pseudo-speakers' vectors for both parts of the synthesis, by the methods of the
+        pseudonyms' revisions.
+
+        Args:
+            vectors: of the speakers, ``[row, element]``.
+            pseudonyms: one a row.
+        """
+        rows: dict[int, list[int]] = {}
+        for row, pseudonym in enumerate(pseudonyms):
+            rows.setdefault(self.revision_for(pseudonym), []).append(row)
+        found = torch.empty_like(vectors), torch.empty_like(vectors)
+        for revision, own in rows.items():
+            method = replace(self, revision=revision).method()
+            made = for_parts(method, vectors[own], [pseudonyms[row] for row in own])
+            for whole, part in zip(found, made, strict=True):
+                whole[own] = part.to(whole)
+        return found
+
     def voice(self, pseudonyms: Sequence[Pseudonym], profile: Profile) -> Voice:
         """Target voices of pseudonyms, one a row, for the profile of the rows' speakers."""
         parts, method = self.parts, self.method()
@@ -242,7 +263,7 @@ class Pipeline(Anonymizer):
             own = profile.vectors[audible].cpu()
             if not (method.source_dependent or hertz):
                 own = torch.ones_like(own)
-            pseudo = for_parts(method, own, [pseudonyms[row] for row in audible])
+            pseudo = self._chosen(own, [pseudonyms[row] for row in audible])
             if hertz and moves:
                 to_mean[audible] += (pseudo[put_in][:, 0] / own[:, 0]).log().to(to_mean)
             vectors[:, audible] = torch.stack(pseudo)

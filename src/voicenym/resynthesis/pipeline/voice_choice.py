@@ -11,7 +11,7 @@ from voicenym.identity.householder import Householder, Turns
 from voicenym.identity.pools.ranking import Likeness
 from voicenym.identity.pools.sex_rule import Rule
 from voicenym.identity.selection import Choice, Selection
-from voicenym.resynthesis.pipeline.assembly import part
+from voicenym.resynthesis.pipeline.assembly import of_revision, part
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 
 
@@ -68,4 +68,5 @@ class RotationPipeline(Pipeline):
         return bool(self.identity) or (self.turns, self.radius) != ("model", "kept")
 
     def own(self, folder: Path) -> Identity:
-        return Householder(str(part(folder, self.form)), self.turns, self.radius)
+        network = of_revision(folder, self.form, self.revision or self.revisions[-1])
+        return Householder(str(part(folder, network)), self.turns, self.radius)

@@ -33,6 +33,7 @@ class HouseholderRecipe(DataOptions):
         steps: Steps at most.
         batch: Vectors in a step.
         accelerator: cpu, gpu, or auto.
+        half: Keep the result in half precision, and a ROH as an equal product of reflections.
         workers: Processes that embed.
     """
 
@@ -48,6 +49,7 @@ class HouseholderRecipe(DataOptions):
     steps: int | None = option(default=None, minimum=1)
     batch: int | None = option(default=None, minimum=2)
     accelerator: str = "cpu"
+    half: bool = False
     workers: int = option("--workers", "-j", default=1, minimum=1)
 
     def run(self, report: Report) -> Trained:
@@ -82,7 +84,7 @@ class HouseholderRecipe(DataOptions):
             "cosine of a vector and what it becomes": last.get("cosine"),
             "pseudo-speakers classified %": last.get("classified %"),
         }
-        save(rotation, self.output, card)
+        save(rotation, self.output, card, half=self.half)
         return self.result(outcome, {"held-out loss": outcome.best})
 
     def embedded(self, report: Report) -> Pool:
