@@ -18,6 +18,7 @@ import torch
 from voicenym.diarization.possible_speech import SoundDetector, amplification
 from voicenym.diarization.speech_regions import ANY_SPEECH, SPEECH, RegionRule, speech_regions
 from voicenym.dsp.resampling import RateChanger
+from voicenym.memory import return_freed_blocks
 from voicenym.nets.activity.silero import SpeechProbabilities
 from voicenym.recognition.interface import RATE
 from voicenym.recognition.split_points import split_point
@@ -90,6 +91,7 @@ def listen(
         if check is not None and heard.words:
             check.add(stretch)
         done += stretch.shape[1]
+        return_freed_blocks()
         if progress is not None:
             progress(done / RATE)
     if check is not None:
