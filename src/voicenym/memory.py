@@ -1,4 +1,4 @@
-"""Memory of the process: freed blocks are reused or returned, and garbage collection skips objects."""
+"""Memory of the process: freed blocks are reused or returned; garbage collection skips objects."""
 
 from __future__ import annotations
 
