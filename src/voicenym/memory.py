@@ -1,10 +1,13 @@
-"""Memory of the process: reuse of freed blocks, and objects that garbage collection skips."""
+"""Memory of the process: freed blocks are reused or returned; garbage collection skips objects."""
 
 from __future__ import annotations
 
+import ctypes
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
+from typing import Any
 
 KEPT_BYTES = 33_200_000
 """Block size: after one block of this size was freed, the C library keeps freed blocks of up to
@@ -17,6 +20,25 @@ def keep_freed_blocks() -> None:
     import torch
 
     torch.empty(KEPT_BYTES, dtype=torch.uint8)
+
+
+def return_freed_blocks() -> None:
+    """Returns freed memory to the system, where the C library can (glibc).
+
+    Small results that are kept lie between large blocks that were freed, so that the memory of a
+    loop over a long recording grows although little of it is in use.
+    """
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Any:
+    try:
+        return ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError, TypeError):  # another C library
+        return None
 
 
 def spare_present_objects() -> None:

@@ -23,7 +23,7 @@ RATE = 16_000
 class Counting:
     """Hears one word in each stretch; Ctrl-C comes in one of them."""
 
-    name, version = "counting", "1"
+    name, version, assumes = "counting", "1", ""
 
     def __init__(self, interrupted_at: int = -1) -> None:
         self.calls, self.at, self.longest = 0, interrupted_at, 0
@@ -40,7 +40,7 @@ class Counting:
 class Stopped:
     """A scripted recogniser that knows where it is in the recording; Ctrl-C comes after calls."""
 
-    version = "1"
+    version, assumes = "1", ""
 
     def __init__(self, script: Scripted, at: int) -> None:
         self.script, self.at, self.calls, self.name = script, at, 0, script.name

@@ -94,7 +94,7 @@ def test_sound_without_speech_and_one_speaker_where_two_were_named(command, talk
     soundfile.write(tmp_path / "noise.wav", 0.01 * np.random.default_rng(0).random(32_000), RATE)
     refused(command("speakers", "noise.wav"), "no speech was found")
     soundfile.write(tmp_path / "short.wav", soundfile.read(tmp_path / "talk.wav")[0][:20_000], RATE)
-    refused(command("speakers", "short.wav", "--speakers", "4"), "of 4 speakers", "smaller")
+    refused(command("speakers", "short.wav", "--speakers", "4"), "of 4 speakers", "fewer")
 
 
 def test_only_the_chosen_person_is_hidden(command, talk, tmp_path):

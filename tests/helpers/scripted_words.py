@@ -83,6 +83,7 @@ class Scripted:
     total: float = 0.0
     name: str = "scripted"
     version: str = "1"
+    assumes: str = ""
     passes: int = 0
     _place: float = field(default=0.0, repr=False)
 

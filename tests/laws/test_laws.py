@@ -27,6 +27,9 @@ every_system = pytest.mark.parametrize("name", available())
 LOOSE = [name for name in available() if getattr(system_class(name), "timing", "kept") == "loose"]
 ALIGNED = [name for name in available() if name != "asr-tts"]
 """``asr-tts`` keeps when phrases begin, not their energy (``tests/systems/test_asr_tts.py``)."""
+LEVEL_KEPT = {"asr-tts": {"level": "kept"}}
+"""Settings for the law of the level: ``asr-tts`` has a level of its own, since the speaker's tells
+of microphone, gain and distance."""
 streaming = pytest.mark.parametrize("name", [n for n in available() if system_class(n).streams])
 
 
@@ -81,7 +84,7 @@ def test_length_channels_and_range_are_kept(name, rate, talk):
 @every_system
 @pytest.mark.parametrize("rate", [8000, 16000])
 def test_level_is_kept_within_one_decibel(name, rate, talk):
-    system = loaded(name)
+    system = load(name, **LEVEL_KEPT[name]) if name in LEVEL_KEPT else loaded(name)
     for seed, f0, speakers in ((0, 110.0, "ab"), (1, 210.0, "bc")):
         samples = talk(1.25, rate, f0=f0, seed=seed)
         for speaker in speakers:

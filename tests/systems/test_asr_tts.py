@@ -19,7 +19,7 @@ from voicenym.pseudonym import Key
 from voicenym.resynthesis.retelling.phrases_heard import MUSIC, NO_SPEECH, Heard
 from voicenym.systems.asr_tts import AsrTts
 
-KEY, OTHER = Key(bytes(range(32))), Key(bytes(32))
+KEY, OTHER = Key(bytes(range(32)), None), Key(bytes(32), None)
 RATE = 16_000
 
 
@@ -113,7 +113,8 @@ def test_blocks_of_any_size_give_the_whole(scripted):
 def test_the_level_of_single_phrases_is_not_the_speakers(scripted):
     scripted("One two.", "Three four.")
     uneven = speech((1.0, 2.0)) + 0.2 * speech((3.0, 4.0))
-    made = load("asr-tts", timing="keep")(Audio(uneven, RATE), KEY.pseudonym("a")).samples
+    system = load("asr-tts", timing="keep", level="kept")
+    made = system(Audio(uneven, RATE), KEY.pseudonym("a")).samples
     first, second = made[:45_000].square().sum(), made[45_000:].square().sum()
     assert float(second / first) == pytest.approx(11 / 8, rel=0.01)  # by their characters
     assert float(made.square().sum() / uneven.square().sum()) == pytest.approx(1.0, rel=0.02)
@@ -249,15 +250,34 @@ def test_real_models_retell_a_sentence_and_silence_a_tone(real, say):
 
 
 @pytest.mark.parametrize("timing", ["keep", "loose", "free"])
-def test_each_sentence_of_fixed_level_is_as_loud(scripted, timing):
+def test_each_sentence_is_as_loud_unless_the_level_is_kept(scripted, timing):
     scripted("One two.", "Three four.")
     uneven = speech((1.0, 2.0)) + 0.2 * speech((3.0, 4.0))
-    system = load("asr-tts", timing=timing, level="fixed")
+    system = load("asr-tts", timing=timing)
     made = system(Audio(uneven, RATE), KEY.pseudonym("a")).samples
     spoken = made[made != 0.0]
     assert float(spoken.square().mean().sqrt()) == pytest.approx(10 ** (-26 / 20), rel=0.02)
     half = len(spoken) // 3
     assert float(spoken[:half].std() / spoken[-half:].std()) == pytest.approx(1.0, rel=0.1)
+
+
+@pytest.mark.parametrize("timing", ["keep", "loose", "free"])
+def test_a_key_of_revision_1_keeps_its_level(scripted, timing):
+    scripted("One two.", "Three four.")
+    former = Key(bytes(range(32)), {"asr-tts": 1}).pseudonym("a")
+    fresh = Key(bytes(range(32)), None).pseudonym("a")
+    system = load("asr-tts", timing=timing)
+
+    def ratio(system, who):
+        loud, low = (system(Audio(x, RATE), who).samples.std() for x in (TWO, 0.1 * TWO))
+        return float(loud / low)
+
+    assert ratio(system, former) == pytest.approx(1 if timing == "free" else 10, rel=1e-3)
+    assert ratio(system, fresh) == pytest.approx(1, rel=1e-3)
+    assert ratio(replace(system, level="fixed"), former) == pytest.approx(1, rel=1e-3)
+    assert ratio(replace(system, revision=2), former) == pytest.approx(1, rel=1e-3)
+    film = system.in_sync()
+    assert ratio(film, former) == pytest.approx(1 if timing == "free" else 10, rel=1e-3)
 
 
 def test_a_film_of_texts_that_are_edited_keeps_the_edit(scripted):

@@ -61,8 +61,8 @@ def diarize(
     turns = turns_of(found, posteriors, overlaps)
     if speakers is not None and len(turns.speakers) < speakers:
         raise DiarizationError(
-            f"only {len(turns.speakers)} of {speakers} speakers were found; give a smaller "
-            "--speakers, or leave it out"
+            f"only {len(turns.speakers)} of {speakers} speakers were found; ask for fewer, or "
+            "leave their number out"
         )
     if speakers is not None and (cosine := likeness(found.vectors, posteriors)) >= ALIKE:
         if strict and len(set(CLUSTERINGS["vbx"](found.vectors, None).argmax(1).tolist())) == 1:

@@ -29,6 +29,7 @@ from voicenym.redaction.surrounding_levels import SurroundingLevels
 from voicenym.redaction.text_redaction import TextRedaction
 from voicenym.redaction.word_finder import Found, WordFinder, text_of, words_of
 from voicenym.redaction.word_placing import Interval, Placed, place, refuse_missed, union, widened
+from voicenym.transcription.assumed_language import AssumedLanguage
 from voicenym.transcription.heard_stretches import HeardStretches
 from voicenym.transcription.timed_words import Transcript
 from voicenym.transcription.word_listening import Blocks, listen
@@ -96,13 +97,15 @@ class Redactor:
             kept: what an interrupted run heard, and to which is added what this one hears.
 
         Raises:
-            AudioError: it cannot be read, or there is no speech in it and ``lenient`` is false.
+            AudioError: it cannot be read, there is no speech in it and ``lenient`` is false, or the
+                speech is likely not of the only language that the recogniser knows.
             RedactionError: speech, of which no word was recognised.
         """
         self._stage("hearing the recording")
         with open_reader(source, lenient=lenient) as reader:
             counted = _Counted(reader)
-            heard = self._heard(counted, kept=kept)
+            check = AssumedLanguage(name, self.recogniser)
+            heard = self._heard(counted, kept=kept, check=check)
         if not heard.words and heard.unheard and not self._unheard:
             raise RedactionError(
                 f"{name}: there is speech in it, and no word was recognised, so that none can be "
@@ -298,11 +301,15 @@ class Redactor:
             return self._heard(edited, kept=kept)
 
     def _heard(
-        self, blocks: Blocks, hints: Sequence[str] = (), kept: HeardStretches | None = None
+        self,
+        blocks: Blocks,
+        hints: Sequence[str] = (),
+        kept: HeardStretches | None = None,
+        check: AssumedLanguage | None = None,
     ) -> Transcript:
         return listen(
             blocks, self.recogniser, language=self._language, hints=hints, eager=True,
-            progress=self._progress, kept=kept,
+            progress=self._progress, kept=kept, check=check,
         )  # fmt: skip
 
     def _decided(self, found: Found, transcript: Transcript, redact: bool) -> Decision:

@@ -50,11 +50,11 @@ class AsrTts(Anonymizer):
     3. The pseudonym draws a voice: a mixture of three styles of Kokoro, or a speaker of a voice of
        Piper; changes of F0 and of the vocal tract, wide where the synthesiser has few voices; and a
        speaking rate.
-    4. The synthesiser speaks the text, at the mean level of the recording's speech or at a fixed
-       one.
+    4. The synthesiser speaks the text, at a fixed level or at the mean level of the recording's
+       speech.
 
     Nothing of the speaker is left but the words, and with ``timing=keep`` and ``loose`` when they
-    were said, and how loud on average.
+    were said; with ``level=kept``, also how loud on average.
 
     Args:
         recogniser: a Whisper: a name that ``voicenym models pull`` fetched, a name on the hub, or a
@@ -70,7 +70,8 @@ class AsrTts(Anonymizer):
             that is likely of another language than English is silenced.
         level: ``kept``: the speech is as loud as the speaker's on average; ``fixed``: it has the
             same level in each sentence and recording, which tells nothing of the microphone, its
-            gain and its distance. Unless given, ``fixed`` with ``timing=free``, else ``kept``.
+            gain and its distance. Unless given, ``fixed``; in revision 1, ``kept`` but with
+            ``timing=free``.
     """
 
     recogniser: str = ""
@@ -80,6 +81,7 @@ class AsrTts(Anonymizer):
     language: str = ""
     level: str = ""
 
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     streams: ClassVar[bool] = False
     _text_edits: ClassVar[tuple[TextEdit, ...]] = ()
     card: ClassVar[Card] = Card(
@@ -101,15 +103,15 @@ class AsrTts(Anonymizer):
         ),
         needs="weights, not bundled: a Whisper and a voice of Kokoro or Piper (voicenym models "
         "pull), onnxruntime, espeak-ng; 16 kHz; CPU; two passes over a recording",
-        protects="unless the level is fixed, only in part: who trains on its output has an EER of "
-        "25 % (room, timing=keep, 17 adults), of 30 % with timing=loose (room); with timing=free, "
-        "whose level is fixed, of 44 % (all channels fused)",
+        protects="in part: who trains on its output has an EER of 41 % (prosody, timing=loose, 17 "
+        "adults), of 36 % with timing=keep and 44 % with timing=free (all channels fused); with "
+        "level=kept, the former default, of 25 to 30 % (room; prosody and timing)",
         promises=(
             "channels are kept, and the length but with timing=free; silence stays silence, but "
             "where the new speech lasts longer than the speaker's",
-            "no sample, spectrum, F0, duration or level of a syllable of the original reaches the "
-            "output: only its words and, but for timing=free, its mean level (unless level=fixed) "
-            "and the times at which phrases or sentences begin",
+            "no sample, spectrum, F0, duration or level of the original reaches the output: only "
+            "its words and, but for timing=free, the times at which phrases or sentences begin; "
+            "with level=kept also its mean level",
             "what is not understood, is no speech or is not of the language is silent, and "
             "reported in seconds by reason",
             "the voice depends on the pseudonym alone",
@@ -121,8 +123,9 @@ class AsrTts(Anonymizer):
             "stay",
             "with timing=keep and loose, pauses are the speaker's; in part with keep also the "
             "speaking rate, because long phrases are spoken faster",
-            "the mean level tells recordings of one microphone and distance apart from others, "
-            "unless level=fixed",
+            "every recording has the same level, so that who is far from the microphone is no "
+            "longer quiet; with level=kept the mean level tells recordings of one microphone and "
+            "distance apart from others",
             "emotion, emphasis, laughter, singing and sounds are lost",
             "several speakers become one voice, and overlapping speech is mostly lost",
             "a synthesiser with few voices gives few pseudo-voices that differ clearly",
@@ -198,12 +201,16 @@ class AsrTts(Anonymizer):
     def in_sync(self) -> AsrTts:
         if self.timing == KEEP:
             return self
-        found = replace(self, timing=KEEP, level=self._level)
+        level = self.level or (FIXED if self.timing == FREE else "")
+        found = replace(self, timing=KEEP, level=level)
         return found._with_text_edits(self._text_edits)
 
-    @property
-    def _level(self) -> str:
-        return self.level or (FIXED if self.timing == FREE else KEPT)
+    def _level_for(self, pseudonym: Pseudonym) -> str:
+        """The level that was given, else that of the revision."""
+        if self.level:
+            return self.level
+        kept = self.revision_for(pseudonym) == 1 and self.timing != FREE
+        return KEPT if kept else FIXED
 
     def working_rate(self, rate: int) -> int:
         return RATE
@@ -237,7 +244,13 @@ class AsrTts(Anonymizer):
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         synthesiser = self.opened_synthesiser()
         speeches = [
-            Speech(synthesiser, self.speaker(pseudonym), pseudonym, self.timing, self._level)
+            Speech(
+                synthesiser,
+                self.speaker(pseudonym),
+                pseudonym,
+                self.timing,
+                self._level_for(pseudonym),
+            )
             for pseudonym in pseudonyms
         ]
         made = FreeRetellingCore if self.timing == FREE else RetellingCore

@@ -76,6 +76,11 @@ class FasterWhisperWords:
         self._name = str(model).rstrip("/").rsplit("/", 1)[-1] or place.name
         self._place = place
         self._language = self._checked(language)
+        self._assumes = "" if language is not None else self._language or ""
+
+    @property
+    def assumes(self) -> str:
+        return self._assumes
 
     @property
     def name(self) -> str:

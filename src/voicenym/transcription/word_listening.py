@@ -18,9 +18,11 @@ import torch
 from voicenym.diarization.possible_speech import SoundDetector, amplification
 from voicenym.diarization.speech_regions import ANY_SPEECH, SPEECH, RegionRule, speech_regions
 from voicenym.dsp.resampling import RateChanger
+from voicenym.memory import return_freed_blocks
 from voicenym.nets.activity.silero import SpeechProbabilities
 from voicenym.recognition.interface import RATE
 from voicenym.recognition.split_points import split_point
+from voicenym.transcription.assumed_language import AssumedLanguage
 from voicenym.transcription.heard_stretches import HeardStretch, HeardStretches, stretch_key
 from voicenym.transcription.timed_words import Transcript, Word
 from voicenym.transcription.word_recogniser import WordRecogniser
@@ -59,6 +61,7 @@ def listen(
     eager: bool = False,
     progress: Progress | None = None,
     kept: HeardStretches | None = None,
+    check: AssumedLanguage | None = None,
 ) -> Transcript:
     """Words of a recording.
 
@@ -71,6 +74,10 @@ def listen(
         eager: also hear sounds that are hardly speech, so that fewer words are missed.
         progress: called with the seconds done after each stretch.
         kept: stretches that an earlier run heard, and to which those of this one are added.
+        check: of the language that the recogniser assumes; None for none.
+
+    Raises:
+        AudioError: the check finds another language.
     """
     found: list[Word] = []
     unheard: list[tuple[float, float]] = []
@@ -81,9 +88,14 @@ def listen(
         language = heard.language
         found += heard.words
         unheard += heard.unheard
+        if check is not None and heard.words:
+            check.add(stretch)
         done += stretch.shape[1]
+        return_freed_blocks()
         if progress is not None:
             progress(done / RATE)
+    if check is not None:
+        check.end()
     found.sort(key=lambda word: word.channel)  # stable: in order of time within a channel
     return Transcript(tuple(found), done / RATE, language if found and language else "",
                       tuple(sorted(set(unheard))))  # fmt: skip

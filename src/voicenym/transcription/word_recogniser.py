@@ -39,6 +39,13 @@ class WordRecogniser(Protocol):
         """What tells two recognisers of one name apart."""
         ...
 
+    @property
+    def assumes(self) -> str:
+        """Code of the language that it takes all speech for, because it knows no other and the user
+        did not state it; empty otherwise.
+        """
+        ...
+
     def hear(
         self, samples: Recording, language: str | None = None, hints: Sequence[str] = ()
     ) -> Heard:

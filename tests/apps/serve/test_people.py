@@ -131,3 +131,13 @@ def test_speakers_of_what_is_no_recording_are_refused(server, speech):
             assert found.status_code == 422
             assert word in found.json()["detail"], found.json()
     assert server.is_wiped()
+
+
+def test_too_many_speakers_are_refused_in_words_that_a_client_can_use(server, speech):
+    with server.client() as client:
+        found = post(client, speech, "/v1/speakers", speakers="20")
+    problem = found.json()
+    assert found.status_code == 422
+    assert "of 20 speakers were found" in problem["detail"]
+    assert problem["cure"] == "ask for fewer, or leave their number out"
+    assert "--" not in found.text  # no option of the command

@@ -64,6 +64,7 @@ def transcribe(
         raise AudioError(f"{output}: its folder does not exist; create the folder first")
     from voicenym.audio import open_reader
     from voicenym.diarization.turn_files import write_text
+    from voicenym.transcription.assumed_language import AssumedLanguage
     from voicenym.transcription.faster_whisper_words import FasterWhisperWords
     from voicenym.transcription.heard_stretches import heard_before
     from voicenym.transcription.word_listening import listen
@@ -79,7 +80,10 @@ def transcribe(
         if output is not None:
             known = heard_before(output, recording, whisper, language=language, channels=channels)
         kept = opened.enter_context(until_done(known))
-        found = listen(reader, whisper, mix=channels == "mix", progress=stage.reached, kept=kept)
+        found = listen(
+            reader, whisper, mix=channels == "mix", progress=stage.reached, kept=kept,
+            check=AssumedLanguage(str(recording), whisper),
+        )  # fmt: skip
         if not found.words and not found.unheard and not lenient:
             raise AudioError(
                 f"{recording}: no speech was found in it; check that the right track was recorded, "
