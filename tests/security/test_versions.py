@@ -57,9 +57,11 @@ COMB = 97
 FLOOR = 1e-7
 MOST_DECIBELS = 0.5
 """Mean difference of a band's level in a tenth of a second."""
-MOST_DEVIATION = 0.3
-"""RMS of the difference of samples, relative to their own. Phases add up the rounding of F0: ``b1b``
-has 0.11 on one processor with one thread, and 0.02 with two; other voices have over 1."""
+MOST_DEVIATION = 0.1
+"""RMS of the difference of samples, relative to their own."""
+PHASES_DEVIATE = {"b1b": 0.2}
+"""The same where phases add up the rounding of F0: with one thread 0.11 on one processor, with two
+threads 0.02; another key's voice has 0.40."""
 
 
 def speech() -> np.ndarray:
@@ -164,7 +166,7 @@ def test_known_answers_of_every_revision(name, revision):
     assert now["draws"] == pytest.approx(known["draws"], rel=1e-9), changed
     decibels, deviation = far(known, now)
     assert decibels < MOST_DECIBELS, changed
-    assert deviation < MOST_DEVIATION, changed
+    assert deviation < PHASES_DEVIATE.get(name, MOST_DEVIATION), changed
 
 
 def test_every_revision_of_every_system_that_speaks_is_pinned():
