@@ -370,6 +370,10 @@ def test_a_known_lag_shortens_the_delay_and_no_block_is_missing(system):
     engine = LiveEngine(lambda: anonymize.stream(key, rate), rate, choice.block, 0, lag=choice.lag)
     engine.work()
     assert engine.lag == choice.lag
+    engine.stop()
+    assert engine.lag == choice.lag, "a measurement that ends in silence reports it, too"
+    engine.resume()
+    engine.work()
     sound = 0.1 * torch.sin(torch.arange(16_000) / 6)
     whole = anonymize.stream(key, rate).finish(sound)
     out = []

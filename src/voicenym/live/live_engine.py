@@ -220,8 +220,10 @@ class LiveEngine:
     @property
     def lag(self) -> int:
         """Samples by which the output lags; blocks, queues and devices add to it."""
-        latency = self.stream_latency
-        return min(latency, self._known_lag.get(self.block, latency))
+        known = self._known_lag.get(self.block)
+        if known is None or self._stream is None:
+            return self.stream_latency if known is None else known
+        return min(self._stream.latency, known)
 
     def status(self) -> LiveStatus:
         """Counters at this moment."""
