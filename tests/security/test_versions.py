@@ -59,9 +59,17 @@ MOST_DECIBELS = 0.5
 """Mean difference of a band's level in a tenth of a second."""
 MOST_DEVIATION = 0.1
 """RMS of the difference of samples, relative to their own."""
-PHASES_DEVIATE = {"b1b": 0.2}
-"""The same where phases add up the rounding of F0: with one thread 0.11 on one processor, with two
-threads 0.02; another key's voice has 0.40."""
+PHASES_ADD_UP = ("b1a", "b1b", "ssl-gmm", "ssl-loh", "ssl-roh", "ssl-select")
+"""Vocoders that add F0 up to a phase add its rounding up too: the samples of `b1b` and `ssl-roh`
+deviate by 0.11 between one thread and two, and the levels by 0.08 dB at most. Their samples may
+deviate by twice as much as others', their levels by half: another key's voice has 0.6 dB."""
+
+
+def most(name: str) -> tuple[float, float]:
+    """Limits of a system: difference of levels in dB, deviation of samples."""
+    if name in PHASES_ADD_UP:
+        return MOST_DECIBELS / 2, 2 * MOST_DEVIATION
+    return MOST_DECIBELS, MOST_DEVIATION
 
 
 def speech() -> np.ndarray:
@@ -165,8 +173,9 @@ def test_known_answers_of_every_revision(name, revision):
     assert now["weights"] == known["weights"], changed
     assert now["draws"] == pytest.approx(known["draws"], rel=1e-9), changed
     decibels, deviation = far(known, now)
-    assert decibels < MOST_DECIBELS, changed
-    assert deviation < PHASES_DEVIATE.get(name, MOST_DEVIATION), changed
+    most_decibels, most_deviation = most(name)
+    assert decibels < most_decibels, changed
+    assert deviation < most_deviation, changed
 
 
 def test_every_revision_of_every_system_that_speaks_is_pinned():
@@ -189,7 +198,8 @@ def test_the_known_answers_distinguish_revisions_and_keys():
             comb = np.rint(1e4 * made[::COMB]).astype(int).tolist()
             other = {"levels": levels(made), "samples": comb}
             decibels, deviation = far(KNOWN[name]["1"], other)
-            assert decibels > MOST_DECIBELS or deviation > MOST_DEVIATION, name
+            most_decibels, most_deviation = most(name)
+            assert decibels > 2 * most_decibels or deviation > 2 * most_deviation, name
 
 
 # What a key remembers
