@@ -100,6 +100,28 @@ def test_each_identity_method_speaks(which, parts, speech):
         assert alike < 0.6
 
 
+def tenths(audio):
+    """Level of each tenth of a second in dB."""
+    samples = audio.samples[: len(audio.samples) // 1_600 * 1_600]
+    return 10.0 * (samples.unflatten(0, (-1, 1_600)).square().mean(1) + 1e-8).log10()
+
+
+def test_a_fixed_level_follows_neither_the_level_of_the_input_nor_its_course(speech):
+    pseudonym, samples = KEY.pseudonym("anna"), speech.samples
+    quiet = voicenym.Audio(0.1 * samples, speech.rate)
+    rising = voicenym.Audio(samples * torch.linspace(0.5, 1.5, len(samples)), speech.rate)
+    for level, low, high in (("fixed", 0.0, 2.0), ("drawn", 15.0, 25.0)):
+        system = voicenym.load("word-codes", timing="kept", level=level)
+        usual, fainter, louder = (
+            tenths(system(audio, pseudonym)) for audio in (speech, quiet, rising)
+        )
+        # the encoder hears a faint recording a little differently: some codes are others
+        assert low <= float((usual - fainter).abs().mean()) < high
+        if level == "fixed":
+            assert float((usual - louder).abs().mean()) < 1.0
+            assert abs(float(usual.max()) + 20.0) < 4.0
+
+
 def test_predicted_f0_does_not_depend_on_the_speakers_f0(parts, speech, monkeypatch):
     system, pseudonym = voicenym.load("ssl-gmm", f0="predicted"), KEY.pseudonym("anna")
     spoken = system(speech, pseudonym)

@@ -55,8 +55,9 @@ def through(system, signal, size, profile):
     return torch.cat([*parts, stream.flush()], dim=1)
 
 
-def test_blocks_and_windows_do_not_count(drawing, monkeypatch):
-    system = load("ssl-gmm", weights=drawing, **DRAWN)
+@pytest.mark.parametrize("level", ["drawn", "fixed"])
+def test_blocks_and_windows_do_not_count(drawing, monkeypatch, level):
+    system = load("ssl-gmm", weights=drawing, **{**DRAWN, "level": level})
     parts = assembly.opened(Path(drawing))
     monkeypatch.setattr(parts.content, "most_samples", 24_000)
     monkeypatch.setattr(parts.content, "context", 8_000)

@@ -252,12 +252,22 @@ def test_predicted_pitch_is_the_same_in_windows(predicting, monkeypatch):
     torch.testing.assert_close(whole, parted, atol=2e-3, rtol=0)
 
 
-@pytest.mark.parametrize("f0", ["kept", "predicted"])
-def test_drawn_level_and_timing_are_the_same_in_windows_and_blocks(predicting, monkeypatch, f0):
+@pytest.mark.parametrize(
+    ("f0", "level", "timing"),
+    [
+        ("kept", "drawn", "loose"),
+        ("predicted", "drawn", "loose"),
+        ("predicted", "fixed", "loose"),
+        ("predicted", "fixed", "kept"),
+    ],
+)
+def test_level_and_timing_are_the_same_in_windows_and_blocks(
+    predicting, monkeypatch, f0, level, timing
+):
     parts = assembly.opened(Path(predicting))
     monkeypatch.setattr(parts.content, "most_samples", 24_000)
     monkeypatch.setattr(parts.content, "context", 8_000)
-    system = load("ssl-gmm", weights=predicting, f0=f0, level="drawn", timing="loose")
+    system = load("ssl-gmm", weights=predicting, f0=f0, level=level, timing=timing)
     signal = torch.stack([talk(4.01), talk(4.01, 180.0, 1)])
     profile = profiled(system, signal)
     whole, parted = (through(system, signal, size, profile) for size in (10**6, 777))
@@ -403,7 +413,7 @@ def test_it_must_hear_the_whole_first():
         ("ssl-loh", {"f0": "predicted+moved"}, "not both"),
         ("word-codes", {"f0": "shaped"}, "predicted\\+shaped"),
         ("ssl-loh", {"noise": 9.0}, "noise"),
-        ("ssl-loh", {"level": "low"}, "level is kept or drawn"),
+        ("ssl-loh", {"level": "low"}, "level is kept or drawn or fixed"),
         ("ssl-loh", {"level": "drawn", "timing": "free"}, "timing is kept or loose or drawn"),
         ("ssl-loh", {"timing": "loose"}, "needs level=drawn"),
         ("word-codes", {"level": "kept"}, "needs level=drawn"),

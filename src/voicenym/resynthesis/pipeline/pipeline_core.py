@@ -17,7 +17,9 @@ from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
 from voicenym.resynthesis.common.drawn_timing import DrawnTiming
+from voicenym.resynthesis.common.fixed_level import FixedLevel, presence
 from voicenym.resynthesis.common.loose_timing import LooseTiming
+from voicenym.resynthesis.common.output_level import Level
 from voicenym.resynthesis.common.row_groups import Group, Grouped, low_pass
 from voicenym.resynthesis.common.slow_level import SlowLevel
 from voicenym.resynthesis.common.windows import Window, synthesis_stream
@@ -35,6 +37,7 @@ from voicenym.resynthesis.pipeline.prosody_settings import Prosody
 
 ROUNDING = 0.02
 """Seconds by which the profile may round the length of a recording."""
+LEVELS = {"kept": Level, "drawn": SlowLevel, "fixed": FixedLevel}
 SYNTHESIS_SECONDS = 2.0
 """Length of the blocks for the synthesizer, whose activations then fit the cache."""
 
@@ -102,8 +105,10 @@ class PipelineCore(Grouped):
             group.language = LanguageCheck(parts.content, language_known)
             if prosody.shaped:
                 group.shapes = [(profile.intonations[r], profile.phrases[r]) for r in group.rows]
+            of_rows = [profile.phrases[r] for r in group.rows] if prosody.needs_phrases else []
+            if prosody.level == "fixed":
+                group.phrases = of_rows
             if prosody.timing == "loose":
-                of_rows = [profile.phrases[row] for row in group.rows]
                 group.timing = LooseTiming(voice.seeds[group.rows], of_rows)
             elif prosody.changes_length:
                 (row,) = group.rows
@@ -154,12 +159,12 @@ class _Group(Group):
         taps: torch.Tensor | None,
     ) -> None:
         device = str(voice.vectors.device)
-        level = SlowLevel(len(rows), device) if prosody.slow_level else None
-        super().__init__(rows, end, taps, device, level)
+        super().__init__(rows, end, taps, device, LEVELS[prosody.level](len(rows), device))
         self._parts, self._voice, self._prosody = parts, voice, prosody
         self._mean, self._std = mean, std
         self.timing: LooseTiming | DrawnTiming | None = None
         self.shapes: list[tuple[Intonation, Phrases]] = []
+        self.phrases: list[Phrases] = []
         self.language = LanguageCheck(parts.content)
         self._noise, self._memory = Noise(), Memory()
         self._synthesis = synthesis_stream(parts.synthesizer, voice.vectors, voice.seeds)
@@ -174,12 +179,14 @@ class _Group(Group):
         samples = window.samples[self.rows, : self.end - window.start]
         features, scores = parts.content.with_language_score(samples)
         own = frames_within(parts, window.before, kept)
-        kept_samples = samples[:, window.before : window.before + kept]
-        self.language.add(None if scores is None else scores[:, own], kept_samples)
+        here = slice(window.before, window.before + kept)
+        self.language.add(None if scores is None else scores[:, own], samples[:, here])
+        level = self._presence(window, samples) if self.phrases else samples
         if self.timing is not None:
-            content, f0, kept_samples = self._moved(window, samples, features, kept, self.timing)
+            moved = self._moved(window, samples, level, features, kept, self.timing)
+            content, f0, level = moved
         else:
-            content = held(parts, features[:, own], kept)
+            content, level = held(parts, features[:, own], kept), level[:, here]
             if self._prosody.predicted:
                 begin = window.before // parts.synthesizer.hop
                 predicted = self._predicted(features, window.start)
@@ -187,28 +194,36 @@ class _Group(Group):
             else:
                 f0 = pitch_of(parts, samples, window.before, kept)
         f0 = self._changed(f0)
-        self.put(kept_samples, kept_samples[:, :0])
+        self.put(level, level[:, :0])
         size = max(1, round(SYNTHESIS_SECONDS * RATE / parts.synthesizer.hop))
         for some, pitch in zip(content.split(size, 1), f0.split(size, 1), strict=True):
-            self.put(kept_samples[:, :0], self._synthesis.push(some, pitch))
+            self.put(level[:, :0], self._synthesis.push(some, pitch))
 
     def rest(self) -> torch.Tensor:
         return self._synthesis.flush()
+
+    def _presence(self, window: Window, samples: torch.Tensor) -> torch.Tensor:
+        """Whether the samples ``[row, time]`` of a window are within phrases: 1 or 0."""
+        start, count = window.start / RATE, samples.shape[1]
+        rows = [presence(phrases, start, count, RATE) for phrases in self.phrases]
+        return torch.stack(rows).to(samples)
 
     def _moved(
         self,
         window: Window,
         samples: torch.Tensor,
+        level: torch.Tensor,
         features: torch.Tensor,
         kept: int,
         timing: LooseTiming | DrawnTiming,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Content ``[row, frame, element]``, F0 ``[row, frame]`` and samples ``[row, time]`` of a
-        window's own frames in a drawn tempo; the samples are for their level.
+        """Content ``[row, frame, element]``, F0 ``[row, frame]`` and what sets the level ``[row,
+        time]`` of a window's own frames in a drawn tempo.
 
         Args:
             window: with the place in the recording.
             samples: ``[row, time]`` up to the end of the rows, with context.
+            level: what sets the level, as ``samples``.
             features: their content.
             kept: samples without context.
             timing: of the rows.
@@ -228,8 +243,8 @@ class _Group(Group):
         last = min(features.shape[1] * self._every, f0.shape[1]) - 1
         place = sources.floor().long().clamp(0, last).to(features.device)
         of_content = (place // self._every)[:, :, None].expand(-1, -1, features.shape[2])
-        missing = (last + 1) * hop - samples.shape[1]  # negative where F0 ends earlier
-        by_frame = torch.nn.functional.pad(samples, (0, missing)).unflatten(1, (-1, hop))
+        missing = (last + 1) * hop - level.shape[1]  # negative where F0 ends earlier
+        by_frame = torch.nn.functional.pad(level, (0, missing)).unflatten(1, (-1, hop))
         level = by_frame.gather(1, place[:, :, None].expand(-1, -1, hop)).flatten(1)[:, :size]
         return features.gather(1, of_content), f0.gather(1, place), level
 

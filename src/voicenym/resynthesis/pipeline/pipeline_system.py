@@ -60,11 +60,13 @@ class Pipeline(Anonymizer):
         noise: of ``noisy``, in deviations of ln F0.
         level: ``kept``: the power over 0.1 s is that of the input; ``drawn``: syllables have the
             level of the synthesizer in the drawn voice, and only that over 3 s follows the input
-            (:mod:`voicenym.resynthesis.common.slow_level`).
+            (:mod:`voicenym.resynthesis.common.slow_level`); ``fixed``: speech has one level, and
+            pauses are silent (:mod:`voicenym.resynthesis.common.fixed_level`).
         timing: ``kept``, or ``loose``: speaking rate and local tempo are drawn, and phrases begin
             within 0.1 s of where they did (:mod:`voicenym.resynthesis.common.loose_timing`); or
             ``drawn``: durations of sounds are predicted, rates and pauses drawn, and the length
-            changes (:mod:`voicenym.resynthesis.common.drawn_timing`). Both need ``level=drawn``.
+            changes (:mod:`voicenym.resynthesis.common.drawn_timing`). Neither goes with
+            ``level=kept``.
         language: of the speech, a code such as ``en``; empty: recordings that are likely not of the
             language of the weights are refused (:meth:`refusal`). A stated language is believed.
 
@@ -188,7 +190,7 @@ class Pipeline(Anonymizer):
             vectors=self.method().source_dependent or parts.speaker.hertz,  # of these F0 is needed
             pitch=(bool(self.prosody.changes) and copies) or self.prosody.shaped,
             language=parts.language is not None and not self.language,
-            tempo=self.prosody.moves_time or self.prosody.shaped,
+            tempo=self.prosody.needs_phrases,
             durations=self.prosody.changes_length,
             intonation=self.prosody.shaped,
         )

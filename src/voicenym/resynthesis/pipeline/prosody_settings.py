@@ -9,7 +9,7 @@ CHANGES = ("predicted", "shaped", "moved", "quantised", "noisy")
 TARGETED = {"predicted", "moved"}
 """Those that give F0 the mean and deviation of the target voice; one of them at most."""
 FARTHEST = 2.0
-LEVELS, TIMINGS = ("kept", "drawn"), ("kept", "loose", "drawn")
+LEVELS, TIMINGS = ("kept", "drawn", "fixed"), ("kept", "loose", "drawn")
 
 
 @dataclass(frozen=True)
@@ -19,8 +19,9 @@ class Prosody:
     Args:
         changes: F0 transformations, in order; none keep the speaker's F0.
         noise: deviation of the transformation ``noisy``, in deviations of ln F0.
-        slow_level: whether only the level over 3 s follows the input
-            (:mod:`voicenym.resynthesis.common.slow_level`); syllables have the synthesizer's.
+        level: ``kept``; ``drawn``: syllables have the synthesizer's level, and only that over 3 s
+            follows the input (:mod:`voicenym.resynthesis.common.slow_level`); ``fixed``: neither
+            does, and pauses are silent (:mod:`voicenym.resynthesis.common.fixed_level`).
         timing: ``kept``; ``loose``: speaking rate and local tempo are drawn
             (:mod:`voicenym.resynthesis.common.loose_timing`); ``drawn``: durations are predicted
             and drawn, and the length changes (:mod:`voicenym.resynthesis.common.drawn_timing`).
@@ -28,7 +29,7 @@ class Prosody:
 
     changes: tuple[str, ...] = ()
     noise: float = 0.0
-    slow_level: bool = False
+    level: str = "kept"
     timing: str = "kept"
 
     @classmethod
@@ -66,11 +67,11 @@ class Prosody:
                 raise ValueError(f"{name} is {' or '.join(known)}, not {value!r}")
         if timing != "kept" and level == "kept":
             raise ValueError(
-                f"timing={timing} needs level=drawn: the level of the input would stay where it "
-                "was while the words move"
+                f"timing={timing} needs level=drawn or level=fixed: the level of the input would "
+                "stay where it was while the words move"
             )
         changes = tuple(change for change in CHANGES if change in chosen)
-        return cls(changes, noise, level == "drawn", timing)
+        return cls(changes, noise, level, timing)
 
     @property
     def targeted(self) -> bool:
@@ -91,6 +92,11 @@ class Prosody:
     def moves_time(self) -> bool:
         """Whether sounds move in time."""
         return self.timing != "kept"
+
+    @property
+    def needs_phrases(self) -> bool:
+        """Whether the phrases of the recording are needed."""
+        return self.moves_time or self.shaped or self.level == "fixed"
 
     @property
     def changes_length(self) -> bool:

@@ -10,6 +10,7 @@ import torch
 
 from voicenym.nets.speech_synthesis.synthesiser import Synthesiser
 from voicenym.pseudonym import Pseudonym
+from voicenym.resynthesis.common.fixed_level import USUAL
 from voicenym.resynthesis.retelling.drawn_speaker import DrawnSpeaker
 from voicenym.resynthesis.retelling.phrases_heard import NAMED, Phrase, sentences
 from voicenym.resynthesis.retelling.retelling_profile import RATE, RetellingProfile, RowProfile
@@ -20,8 +21,6 @@ GAPS = {KEEP: 0.0, LOOSE: 1.0, FREE: 2.0}
 """Seconds of a pause that ends a sentence without a mark, by timing; with ``keep``, all do."""
 KEPT, FIXED = "kept", "fixed"
 LEVELS = (KEPT, FIXED)
-USUAL = 10 ** (-26 / 20)
-"""Root mean square of speech of fixed level: -26 dB of full scale, as in ITU-T P.56 and P.830."""
 MOVED = 0.15
 """Largest displacement of a sentence with loose timing, in seconds."""
 BETWEEN = 0.05
