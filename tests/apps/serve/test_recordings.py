@@ -149,7 +149,18 @@ def test_what_does_not_fit_is_refused_with_a_cure(server, speech, content, field
     assert problem["cure"]
     assert str(server.folder) not in found.text
     assert "original" not in problem["detail"]
+    assert "--" not in problem["detail"] + problem["cure"], "options of the command line"
     assert server.is_wiped()
+
+
+def test_a_silent_recording_is_refused_without_options_of_the_command_line(server):
+    silence = io.BytesIO()
+    soundfile.write(silence, np.zeros(16_000), 16_000, format="WAV")
+    with server.client() as client:
+        problem = post(client, silence.getvalue()).json()
+    assert problem["status"] == 422
+    assert "silent" in problem["detail"]
+    assert problem["cure"] == "check that the right track was recorded"
 
 
 def test_a_form_is_needed(server):

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from voicenym.apps.web.problem_details import for_requests
+
 _OUTPUT = re.compile(r"(output|converted)\.[A-Za-z0-9]{1,8}")
 
 
@@ -52,8 +54,8 @@ def outcome_of(value: Mapping[str, Any], folder: Path) -> Outcome:
             int(value["rate"]),
             int(value["channels"]),
             str(value["system"]),
-            str(value["refusal"]),
-            tuple(map(str, value["warnings"])),
+            for_requests(str(value["refusal"])),
+            tuple(for_requests(str(warning)) for warning in value["warnings"]),
             None if value["audit"] is None else dict(value["audit"]),
         )
     except (KeyError, TypeError) as error:

@@ -16,6 +16,10 @@ OWN_FILE = "(a file of the server)"
 _PATH = re.compile(r"(?<![\w.:/<])(?!/v1/)(?:~|[A-Za-z]:)?[/\\](?:[\w.@%+~-]+[/\\])+[\w.@%+~-]*")
 """A path of two parts or more that is no part of a web address, nor a path of our interfaces."""
 
+_LENIENT = re.compile(r",? or add --lenient to [^;.]+")
+_SETTING = re.compile(r"(?<![\w-])--set (?=\w)")
+_OPTION = re.compile(r"(?<![\w-])--(?=[a-z])")
+
 
 class Problem(VoicenymError):
     """Error of a request: what handlers raise, and what clients get.
@@ -83,7 +87,7 @@ def problem_of(error: VoicenymError) -> Problem:
     """Problem of an error that a user can mend; its message has the cure after a semicolon."""
     if isinstance(error, Problem):
         return error
-    what, _, cure = str(error).partition("; ")
+    what, _, cure = for_requests(str(error)).partition("; ")
     status = 501 if isinstance(error, (DependencyError, WeightsError)) else 422
     return Problem(status, what, cure or "Change the request as the detail says.")
 
@@ -95,6 +99,20 @@ def defect() -> Problem:
         "The server failed on this request; nothing of it was kept.",
         "Report it with the version of voicenym and what you sent in general terms, no recording.",
     )
+
+
+def for_requests(text: str) -> str:
+    """Message of the command line as one for requests, whose fields have the names of options.
+
+    There is no ``--lenient`` for them, and what ``--set`` sets is a member of ``settings``.
+
+    Example:
+        >>> for_requests("a.wav: is silent; check it, or add --lenient to write it as it is")
+        'a.wav: is silent; check it'
+        >>> for_requests("its length changes; leave out --set rate=true, or try another --system")
+        'its length changes; leave out the setting rate=true, or try another system'
+    """
+    return _OPTION.sub("", _SETTING.sub("the setting ", _LENIENT.sub("", text)))
 
 
 def without_paths(text: str) -> str:
