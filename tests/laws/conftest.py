@@ -30,7 +30,7 @@ def _resonate(signal: torch.Tensor, rate: int, formants: list[tuple[float, float
     return torch.fft.irfft(torch.fft.rfft(signal, size) * response, size)[: signal.numel()]
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def weights(pipelines: Path) -> Iterator[None]:
     """Systems that need weights obey the laws with small random ones, ``asr-tts`` with a scripted
     recogniser and synthesiser.
