@@ -27,9 +27,9 @@ every_system = pytest.mark.parametrize("name", available())
 LOOSE = [name for name in available() if getattr(system_class(name), "timing", "kept") == "loose"]
 ALIGNED = [name for name in available() if name != "asr-tts"]
 """``asr-tts`` keeps when phrases begin, not their energy (``tests/systems/test_asr_tts.py``)."""
-LEVEL_KEPT = {"asr-tts": {"level": "kept"}}
-"""Settings for the law of the level: ``asr-tts`` has a level of its own, since the speaker's tells
-of microphone, gain and distance."""
+LEVEL_KEPT = {"asr-tts": {"level": "kept"}, "word-codes": {"level": "drawn"}}
+"""Settings for the law of the level: these systems have a level of their own, since the speaker's
+tells of microphone, gain and distance."""
 streaming = pytest.mark.parametrize("name", [n for n in available() if system_class(n).streams])
 
 

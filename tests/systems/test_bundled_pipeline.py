@@ -122,6 +122,17 @@ def test_a_fixed_level_follows_neither_the_level_of_the_input_nor_its_course(spe
             assert abs(float(usual.max()) + 20.0) < 4.0
 
 
+def test_a_batch_may_hold_rows_of_both_levels(speech):
+    """Stored keys keep revision 1, whose level follows the input; later ones have a fixed one."""
+    system = voicenym.load("word-codes", timing="kept")
+    old, new = KEY.pseudonym("anna"), KEY.with_revisions(None).pseudonym("anna")
+    together = system.batch([speech, speech], [old, new])
+    for made, level in zip(together, ("drawn", "fixed"), strict=True):
+        set_to = voicenym.load("word-codes", timing="kept", level=level)(speech, old)
+        torch.testing.assert_close(made.samples, set_to.samples, atol=2e-3, rtol=0)
+    assert float((tenths(together[0]) - tenths(together[1])).abs().mean()) > 1.0
+
+
 def test_predicted_f0_does_not_depend_on_the_speakers_f0(parts, speech, monkeypatch):
     system, pseudonym = voicenym.load("ssl-gmm", f0="predicted"), KEY.pseudonym("anna")
     spoken = system(speech, pseudonym)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,9 +12,11 @@ from voicenym.identity import Identity
 from voicenym.identity.mixture import Mixture
 from voicenym.identity.pools.sex_rule import Rule
 from voicenym.nets.matrix_precision import SINGLE, unfit
+from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
+from voicenym.resynthesis.pipeline.prosody_settings import Prosody
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class WordCodes(Pipeline):
     1. Content: word codes, 25 a second from one codebook of 512, learned to keep what a recogniser
        needs for the words.
     2. F0 and voicing: predicted from the codes, drawn by the key around the prediction.
-    3. Level: the synthesizer's own, from the codes; over 3 s that of the input.
+    3. Level: the synthesizer's own, from the codes; speech is -26 dB of full scale over 3 s, and
+       pauses are silent. Up to revision 1, the level over 3 s is that of the input.
     4. Timing: speaking rate and local tempo are drawn; phrases begin within 0.1 s of where they
        did, and pauses take up the difference. ``timing=drawn`` predicts the durations of sounds,
        draws those of pauses, and changes the length.
@@ -35,21 +38,23 @@ class WordCodes(Pipeline):
     measurements.
 
     Args:
+        level: ``fixed``, ``drawn`` or ``kept``; default: ``fixed``, in revision 1 ``drawn``.
         sex: ``same``, ``opposite`` or ``any``, of the drawn voice.
         precision: of the encoder's matrix products: ``single``, or ``bfloat16`` where the
             processor has it, in which one code in a hundred differs.
     """
 
     f0: str = "predicted"
-    level: str = "drawn"
+    level: str = ""
     timing: str = "loose"
     sex: Rule = "any"
     precision: str = SINGLE
 
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
-        title="word codes and a vocoder (English); voice, F0 and tempo drawn, level the vocoder's",
+        title="word codes and a vocoder (English); voice, F0 and tempo drawn, level fixed",
         paper="the project's own; codes of a recogniser's states after van den Oord et al., "
         "'Neural discrete representation learning', NeurIPS 2017; pseudo-speakers of Turner et "
         "al., 'Generating identities with mixture models for speaker anonymization', Computer "
@@ -64,7 +69,8 @@ class WordCodes(Pipeline):
             "components of speaker vectors",
             "y(t) = vocoder(content, F0, x')(p(t + d(t))), |d| at most 0.1 s; d and the rates of "
             "phrases in p are drawn by the key",
-            "the power over 3 s is that of the input",
+            "between pauses the power over 3 s is -26 dB of full scale; pauses are silent; in "
+            "revision 1 the power over 3 s is that of the input",
         ),
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a recording; "
         "content/, speaker/, synthesizer/, mixture/, register/, f0/",
@@ -74,8 +80,9 @@ class WordCodes(Pipeline):
         promises=(
             "length and channels are kept; phrases begin within 0.1 s of where they did, and "
             "silence stays silent",
-            "no sample, phase, spectrum, F0 or level of syllables of the original reaches the "
-            "output, only word codes, the level over 3 s and a ceiling in pauses",
+            "no sample, phase, spectrum, F0 or level of the original reaches the output, only word "
+            "codes and where its phrases are; in revision 1 also the level over 3 s and a ceiling "
+            "in pauses",
             "the voice depends on the pseudonym alone",
             "the output does not depend on the block size; memory is bounded",
         ),
@@ -85,6 +92,7 @@ class WordCodes(Pipeline):
             "finds one of 47 speakers in two of five trials",
             "how many words are lost depends on the drawn voice: with three keys, WER by Whisper "
             "tiny.en is 1.21 to 1.36 times the originals'",
+            "all speech is equally loud, near the microphone and far from it",
             "emotion, stress and intonation of the speaker are lost: F0 and level are those that "
             "fit the words",
             "the weights are of English: recordings of other languages are refused where they are "
@@ -109,6 +117,15 @@ class WordCodes(Pipeline):
         if self.precision == SINGLE:
             return super().parts
         return assembly.opened(self.folder, self.device, self.precision)
+
+    @property
+    def prosody(self) -> Prosody:
+        return Prosody.of(self.f0, self.noise, self.level or "fixed", self.timing)
+
+    def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
+        if self.level or self.revision_for(pseudonym) > 1:
+            return self.prosody
+        return replace(self, level="drawn").prosody
 
     def parameters(self) -> dict[str, Any]:
         found = super().parameters()

@@ -5,6 +5,7 @@ Rows of equal length are processed as a batch; the output of a row does not depe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -70,7 +71,7 @@ class PipelineCore(Grouped):
         parts: on the device.
         voice: on the device.
         profile: of the recording.
-        prosody: treatment of F0, level and timing.
+        prosodies: treatments of F0, level and timing, one a row; all change the length, or none.
         rate: of the recording, in Hz; output of the synthesizer above half of it is removed before
             the level is set.
         device: where to compute.
@@ -82,26 +83,26 @@ class PipelineCore(Grouped):
         parts: Assembly,
         voice: Voice,
         profile: Profile,
-        prosody: Prosody,
+        prosodies: Sequence[Prosody],
         rate: int = RATE,
         device: str = "cpu",
         language_known: bool = False,
     ) -> None:
         rows = len(voice.vectors)
         ends = list(profile.lengths or [ENDLESS] * rows)
-        groups: dict[int, list[int]] = {}
-        for row, end in enumerate(ends):
+        groups: dict[tuple[int, Prosody], list[int]] = {}
+        for row, (end, prosody) in enumerate(zip(ends, prosodies, strict=True)):
             # who needs whole recordings meets windows where a row of its own is unvoiced
             together = parts.synthesizer.streams and not prosody.changes_length
-            groups.setdefault(end if together else row, []).append(row)
+            groups.setdefault((end if together else row, prosody), []).append(row)
         mean, std = profile.log_f0.to(device), profile.log_f0_std.to(device)
         taps = low_pass(rate) if rate < RATE else None
         made = [
             _Group(parts, some, ends[some[0]], voice.of(some), mean[some], std[some], prosody, taps)
-            for some in groups.values()
+            for (_, prosody), some in groups.items()
         ]
         hop, totals = parts.synthesizer.hop, list[tuple[int, int]]()
-        for group in made:
+        for (_, prosody), group in zip(groups, made, strict=True):
             group.language = LanguageCheck(parts.content, language_known)
             if prosody.shaped:
                 group.shapes = [(profile.intonations[r], profile.phrases[r]) for r in group.rows]

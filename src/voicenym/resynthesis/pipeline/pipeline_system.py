@@ -147,6 +147,12 @@ class Pipeline(Anonymizer):
         """Treatment of F0, level and timing."""
         return Prosody.of(self.f0, self.noise, self.level, self.timing)
 
+    def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
+        """Treatment of F0, level and timing in the revision of a pseudonym. It needs nothing in a
+        first pass that :attr:`prosody` does not.
+        """
+        return self.prosody
+
     def in_sync(self) -> Pipeline:
         return replace(self, timing="kept") if self.prosody.moves_time else self
 
@@ -226,7 +232,8 @@ class Pipeline(Anonymizer):
         voice = self.voice(pseudonyms, profile)
         known = bool(self.language)
         made = ChangedLengthCore if self.prosody.changes_length else PipelineCore
-        return made(parts, voice, profile, self.prosody, rate, self.device, known)
+        prosodies = [self.prosody_for(pseudonym) for pseudonym in pseudonyms]
+        return made(parts, voice, profile, prosodies, rate, self.device, known)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return self.core_for(pseudonyms, rate, profile)
