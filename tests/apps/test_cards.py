@@ -31,7 +31,7 @@ def report(found, tmp_path):  # noqa: F811
 def figures(tmp_path, monkeypatch):
     """A file in place of the figures of the package."""
     file = tmp_path / "figures.json"
-    for name in ("write", "write_words", "write_speed"):
+    for name in ("write", "write_words", "write_speed", "write_naturalness"):
         monkeypatch.setattr(
             card_figures, name, functools.partial(getattr(card_figures, name), file=file)
         )
@@ -75,5 +75,5 @@ def test_what_is_no_report_is_refused(command, figures, tmp_path):
 def test_a_card_takes_one_part_of_a_report_at_a_time(command, report, figures):
     done = command("cards", "--update", report, "--words", "--speed")
     assert done.returncode == 2
-    assert b"one of --add, --words and --speed" in done.stderr
+    assert b"one of --add, --words, --speed and --naturalness" in done.stderr
     assert not figures.exists()

@@ -319,28 +319,31 @@ def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
         card_figures.write(evaluation, file)
 
 
-def test_speed_alone_is_put_on_cards(found, tmp_path):
+@pytest.mark.parametrize(("metric", "subject"), [("RTF", "speed"), ("DNSMOS", "naturalness")])
+def test_one_figure_alone_is_put_on_cards(found, tmp_path, metric, subject):
     evaluation, _ = found
-    utility = {"RTF": Measured(0.02, 0.01, 0.03, "of real time")}
+    write = getattr(card_figures, f"write_{subject}")
+    utility = {metric: Measured(0.02, 0.01, 0.03, "of 5")}
     first = dataclasses.replace(evaluation.systems[0], name="mcadams", utility={})
     file = tmp_path / "figures.json"
-    card_figures.write(dataclasses.replace(evaluation, systems=(first,)), file)
-    with pytest.raises(VoicenymError, match="no figures of speed"):
-        card_figures.write_speed(dataclasses.replace(evaluation, systems=(first,)), file)
+    without = dataclasses.replace(evaluation, systems=(first,), utility={})
+    card_figures.write(without, file)
+    with pytest.raises(VoicenymError, match=f"no figures of {subject}.*--metric {metric}"):
+        write(without, file)
     before = json.loads(file.read_text())
     for value in (0.04, 0.02):  # the second takes the place of the first
-        utility["RTF"] = dataclasses.replace(utility["RTF"], value=value)
-        timed = dataclasses.replace(
-            evaluation, systems=(dataclasses.replace(first, utility=utility),), data="others"
+        utility[metric] = dataclasses.replace(utility[metric], value=value)
+        measured = dataclasses.replace(
+            without, systems=(dataclasses.replace(first, utility=utility),), data="others"
         )
-        card_figures.write_speed(timed, file)
+        write(measured, file)
     cards = json.loads(file.read_text())
-    speed = [row for row in cards["mcadams"] if row["metric"] == "RTF"]
-    assert [row["value"] for row in speed] == [0.02]
-    assert speed[0]["data"].startswith("others")
+    found_rows = [row for row in cards["mcadams"] if row["metric"] == metric]
+    assert [row["value"] for row in found_rows] == [0.02]
+    assert found_rows[0]["data"].startswith("others")
     for name in ("mcadams", "original"):
         others = [row for row in before[name] if ", " in row["condition"] or row["metric"] != "WER"]
-        assert [row for row in cards[name] if row not in speed] == others
+        assert [row for row in cards[name] if row not in found_rows] == others
 
 
 def test_words_alone_are_put_on_cards_with_who_recognised_them(found, tmp_path):

@@ -23,8 +23,8 @@ BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -
 ORIGINAL = "original"
 WORDS = "words"
 """Subject of the metrics that a recogniser of words measures."""
-SPEED = "speed"
-"""Subject of the real-time factor."""
+SPEED, NATURALNESS = "speed", "naturalness"
+"""Subjects of the real-time factor, and of predicted opinion scores."""
 
 
 def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
@@ -102,10 +102,31 @@ def write_speed(evaluation: Evaluation, file: Path = FIGURES) -> Path:
     Raises:
         VoicenymError: the report has no figures of speed.
     """
+    return _measured(evaluation, SPEED, "RTF", file)
+
+
+def write_naturalness(evaluation: Evaluation, file: Path = FIGURES) -> Path:
+    """Writes a report's figures of naturalness to the cards, in place of earlier ones; others stay.
+
+    They depend on the recordings that are drawn: figures to compare are those of one report.
+
+    Args:
+        evaluation: the report, of ``--metric DNSMOS``.
+        file: of all cards' figures.
+
+    Raises:
+        VoicenymError: the report has no figures of naturalness.
+    """
+    return _measured(evaluation, NATURALNESS, "DNSMOS", file)
+
+
+def _measured(evaluation: Evaluation, subject: str, metric: str, file: Path) -> Path:
     measured = {name for system in evaluation.systems for name in system.utility}
-    if measured.isdisjoint(_names({SPEED})):
-        raise VoicenymError("the report has no figures of speed; evaluate with --metric RTF")
-    return _replaced(evaluation, {SPEED}, file)
+    if measured.isdisjoint(_names({subject})):
+        raise VoicenymError(
+            f"the report has no figures of {subject}; evaluate with --metric {metric}"
+        )
+    return _replaced(evaluation, {subject}, file)
 
 
 def _names(subjects: Container[str]) -> set[str]:

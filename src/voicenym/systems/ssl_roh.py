@@ -41,9 +41,8 @@ class SslRoh(RotationPipeline):
             "(equations 7 to 11), then turned by an orthogonal matrix that the pseudonym draws",
         ),
         needs=f"{NEEDS}, roh/",
-        protects="little: an attacker who trains on its output has an EER of 10 % (all channels "
-        "fused, 47 speakers), one who knows it and does not train of 22 % (revision 1; not "
-        "attacked in revision 2)",
+        protects="little: an attacker who trains on its output has an EER of 9 % (all channels "
+        "fused, 47 speakers), one who knows it and does not train of 23 %",
         promises=PROMISES,
         fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
         approximations=(

@@ -21,6 +21,9 @@ def update(
         False, "--words", help="Put in the figures of words and phones alone."
     ),
     speed: bool = typer.Option(False, "--speed", help="Put in the figures of speed alone."),
+    naturalness: bool = typer.Option(
+        False, "--naturalness", help="Put in the figures of naturalness alone."
+    ),
     root: Path | None = typer.Option(
         None, "--readme", help="README.md whose table is to be written too."
     ),
@@ -33,13 +36,15 @@ def update(
     """
     from voicenym.evaluation import card_figures, results_file
 
-    if add + words + speed > 1:
-        raise typer.BadParameter("give one of --add, --words and --speed")
+    if add + words + speed + naturalness > 1:
+        raise typer.BadParameter("give one of --add, --words, --speed and --naturalness")
     evaluation = results_file.load(report)
     if words:
         written = card_figures.write_words(evaluation)
     elif speed:
         written = card_figures.write_speed(evaluation)
+    elif naturalness:
+        written = card_figures.write_naturalness(evaluation)
     else:
         written = card_figures.write(evaluation, add=add)
     typer.echo(f"wrote {written}")
@@ -47,5 +52,6 @@ def update(
         names = ", ".join(left_out)
         typer.echo(f"left out, since cards have figures of default settings only: {names}")
     if root is not None:
-        card_figures.write_readme(root, None if words or speed else evaluation)
+        some = words or speed or naturalness
+        card_figures.write_readme(root, None if some else evaluation)
         typer.echo(f"wrote {root}")
