@@ -100,7 +100,8 @@ def _vectors(
     if kept is not None and (part := kept.take(key)) is not None:
         data = kept.read(part.place, part.size)
         return np.frombuffer(data, np.float32).reshape(len(waiting), encoder.size).copy()
-    vectors = torch.nn.functional.normalize(encoder.embed(waiting), dim=1).numpy()
+    found = encoder.embed(waiting, padded=round(WINDOW * encoder.RATE))  # one shape of batches
+    vectors = torch.nn.functional.normalize(found, dim=1).numpy()
     if kept is not None:
         kept.add(key, {}, np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
     return vectors
