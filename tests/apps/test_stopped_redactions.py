@@ -25,9 +25,7 @@ HIDE = ("anonymize", "talk.wav", "--rttm", "talk.rttm", "--only", "ben", "-s", "
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(
-        os.name != "posix", reason="files of dead processes are told by their locks"
-    ),
+    pytest.mark.skipif(os.name != "posix", reason="needs locks of files"),
 ]
 
 

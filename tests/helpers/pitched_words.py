@@ -62,7 +62,7 @@ class PitchedWords:
 
 
 def hear_all(put) -> PitchedWords:
-    """Makes this the recogniser of commands, and all sound speech, by ``put(place, name, value)``."""
+    """Makes this the recogniser of commands, and all sound speech, by ``put(place, name, it)``."""
     from voicenym.transcription import faster_whisper_words, word_listening
 
     one = PitchedWords()

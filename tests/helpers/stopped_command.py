@@ -2,8 +2,9 @@
 
     python stopped_command.py SIGNAL POINT COUNT ARGUMENT...
 
-Points: ``hear`` (before a stretch is heard), ``write`` (after a block was written), ``name`` (before
-a complete file gets its name), ``link`` (when it has two); each at the call of a number from 0.
+Points: ``hear`` (before a stretch is heard), ``write`` (after a block was written), ``name``
+(before a complete file gets its name), ``link`` (when it has two); each at the call of a number
+from 0.
 """
 
 from __future__ import annotations
