@@ -80,6 +80,10 @@ def test_redact_in_one_pass(command, scripted, tmp_path):
     assert done.returncode == 0, done.stderr
     silent(done.stdout, done.stderr, (tmp_path / "out.txt").read_text())
     assert "removed: 4 list" in done.stderr.decode()
+    assert done.stderr.decode().splitlines()[:5] == [
+        "loading the recogniser", "hearing the recording",
+        "hearing it with words that may occur", "finding the words", "hearing the result (1)",
+    ]  # fmt: skip
     out, _ = soundfile.read(tmp_path / "out.wav", dtype="float32")
     assert len(out) == len(sound)
     for word in words:
@@ -213,6 +217,8 @@ def test_words_are_removed_of_everybody_and_the_chosen_are_hidden(
     assert text.count("[REDACTED]") == 3
     assert b"removed: 4 list" in done.stderr
     assert b"wrote out.wav and out.txt" in done.stderr
+    stages = [line for line in done.stderr.decode().splitlines() if not line.startswith(" ")]
+    assert stages.index("hearing the result (1)") < stages.index("writing")
     out, _ = soundfile.read(tmp_path / "out.wav", dtype="float32")
     assert len(out) == len(sound)
     for word in words:

@@ -67,6 +67,24 @@ def test_vectors_do_not_depend_on_the_blocks(encoder):
     assert np.abs(whole - parts).max() < 1e-4
 
 
+def test_windows_of_any_length_are_embedded_in_few_shapes(encoder, monkeypatch):
+    shapes = set()
+    features = type(encoder).features
+
+    def seen(self, waveforms, lengths=None):
+        shapes.add(tuple(waveforms.shape))
+        return features(self, waveforms, lengths)
+
+    monkeypatch.setattr(type(encoder), "features", seen)
+    lengths = np.arange(0.15, 1.5, 0.02)
+    starts = np.arange(len(lengths)) * 0.05
+    windows = np.stack([starts, starts + lengths], 1)
+    signal = 0.1 * torch.randn(6 * RATE, generator=torch.Generator().manual_seed(0))
+    assert len(window_vectors([signal], windows, encoder)) == len(windows) > 64
+    assert {samples for _, samples in shapes} == {WINDOW * RATE}
+    assert len(shapes) <= 3  # full batches, and what is left after each 64 windows and at the end
+
+
 def test_silence_has_no_speakers(encoder):
     with pytest.raises(DiarizationError, match="no speech"):
         diarize(lambda: torch.zeros(3 * RATE).split(RATE), encoder)

@@ -129,6 +129,7 @@ def anonymize_speakers(
     overwrite: bool = False,
     lenient: bool = False,
     progress: Progress | None = None,
+    writing: Progress | None = None,
     fallback: Anonymizer | None = None,
     edit: SoundEdit | None = None,
     kept: KeptWork | None = None,
@@ -144,7 +145,8 @@ def anonymize_speakers(
         what: of :func:`plan_speakers`.
         overwrite: whether an existing target may be replaced.
         lenient: accept silent, clipped and very short recordings, and an Ogg without an end.
-        progress: called with the seconds done after each block.
+        progress: called with the seconds done after each block of the second reading.
+        writing: the same of the third, which writes; first with 0.
         fallback: the anonymizer of speech that the system refuses; None: that is an error.
         edit: of everybody's sound and of the texts that a system speaks; None for none.
         kept: parts that an interrupted run anonymized with the same system, parameters, fall-back
@@ -195,6 +197,8 @@ def anonymize_speakers(
                     progress(done / rate)
         warnings = [*reader.warnings, *verdict(name, level, rate, lenient)]
         voices.finish()
+        if writing is not None:
+            writing(0.0)
         background.draw(pseudonyms[UNSURE].rng("background"))
 
         def render(index: int, start: int, end: int) -> np.ndarray:
@@ -214,6 +218,8 @@ def anonymize_speakers(
                 for block in reader.blocks(size):
                     count += block.shape[1]
                     writer.write(borders.push(block, last=count == what.frames))
+                    if writing is not None:
+                        writing(count / rate)
                 if count != what.frames:
                     raise AudioError(
                         f"{name}: has changed while it was read; run again when nobody writes it"

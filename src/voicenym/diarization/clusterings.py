@@ -33,6 +33,8 @@ LEAST_PRIOR = 0.01
 
 DIMENSIONS = 64
 """Dimensions of PLDA's basis that VBx uses: those in which speakers differ most."""
+BLOCK = 4096
+"""Vectors that are brought into that basis at once."""
 
 Vectors = npt.NDArray[np.floating]
 Posteriors = npt.NDArray[np.float64]
@@ -59,9 +61,9 @@ def by_vbx(
     Where their number is given, speakers who are too many join the most similar ones, and the
     regularisation F_B falls until they are not too few; spectral clustering is the last resort.
     """
-    basis, between = back_end().diagonal
+    between = back_end().diagonal[1]
     used = np.argsort(-between)[:DIMENSIONS]
-    x = ((vectors - back_end().mean) @ basis.T)[:, used]
+    x = _in_basis(vectors, used)
     first = agglomerative(vectors, FIRST_THRESHOLD, most=MOST_FIRST)
     how = settings or VBxSettings()
     for factor in (1.0,) if count is None else FALLING:
@@ -79,6 +81,16 @@ def by_vbx(
             if len(set(joined.argmax(1).tolist())) == count:
                 return joined
     return by_spectrum(vectors, count)
+
+
+def _in_basis(vectors: Vectors, used: npt.NDArray[np.integer]) -> npt.NDArray[np.float64]:
+    """Vectors ``[window, len(used)]`` in PLDA's basis; in blocks, for the sake of memory."""
+    basis, mean = back_end().diagonal[0], back_end().mean
+    found = np.empty((len(vectors), len(used)), order="F")  # as a selection of columns
+    for first in range(0, len(vectors), BLOCK):
+        block = vectors[first : first + BLOCK]
+        found[first : first + BLOCK] = ((block - mean) @ basis.T)[:, used]
+    return found
 
 
 def _joined(vectors: Vectors, gamma: Posteriors, count: int) -> Posteriors:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,10 @@ FRAMES_EACH = 2
 
 
 def second_speakers(
-    labels: npt.NDArray[np.int64],
+    labels: npt.NDArray[np.integer],
     overlap: npt.NDArray[np.floating],
     threshold: float = THRESHOLD,
-) -> npt.NDArray[np.int64]:
+) -> npt.NDArray[np.integer]:
     """Second speaker of each frame; -1 where nobody else speaks.
 
     The second speaker is the one besides the first whose turn is nearest in time: whoever speaks
@@ -42,12 +43,13 @@ def second_speakers(
     """
     several = np.repeat(overlap >= threshold, FRAMES_EACH)[: len(labels)]
     several = np.pad(several, (0, len(labels) - len(several))) & (labels >= 0)
-    places = {int(s): np.flatnonzero(labels == s) for s in np.unique(labels[labels >= 0])}
+    known = np.unique(labels[labels >= 0]).tolist()
+    places = {s: np.flatnonzero(labels == s).astype(np.int32) for s in known}
     found = np.full_like(labels, -1)
     if len(places) < 2:
         return found
-    key = np.where(several, labels, -1)
-    edges = [0, *(np.flatnonzero(np.diff(key)) + 1).tolist(), len(key)]
+    key = np.where(several, labels, labels.dtype.type(-1))
+    edges = [0, *(np.flatnonzero(key[1:] != key[:-1]) + 1).tolist(), len(key)]
     for first, last in itertools.pairwise(edges):
         if last - first < LEAST_FRAMES or key[first] < 0:
             continue
@@ -57,8 +59,8 @@ def second_speakers(
     return found
 
 
-def _distance(places: npt.NDArray[np.int64], middle: float) -> float:
+def _distance(places: npt.NDArray[np.int32], middle: float) -> float:
     """Frames between a place and the nearest of sorted places."""
-    after = int(np.searchsorted(places, middle))
+    after = int(np.searchsorted(places, np.int32(math.ceil(middle))))  # a float would copy them
     near = places[max(0, after - 1) : after + 1]
     return float(np.abs(near - middle).min())

@@ -74,8 +74,9 @@ def vbx(
     count = int(labels.max()) + 1 if len(labels) else 0
     if not len(x):
         return VBxResult(np.zeros((0, count)), np.zeros(count), ())
-    start = how.smoothing * np.eye(count)[labels]
-    gamma = np.exp(start - start.max(1, keepdims=True))
+    gamma = how.smoothing * np.eye(count)[labels]
+    gamma -= gamma.max(1, keepdims=True)
+    np.exp(gamma, out=gamma)
     gamma /= gamma.sum(1, keepdims=True)
     prior = np.full(count, 1.0 / count)
     constant = -0.5 * (np.square(x).sum(1) + x.shape[1] * np.log(2.0 * np.pi))
@@ -86,8 +87,13 @@ def vbx(
         precision = 1.0 + ratio * gamma.sum(0)[:, None] * phi  # of the posterior of y_s
         mean = ratio / precision * (gamma.T @ rho)
         spread = ((1.0 / precision + np.square(mean)) * phi).sum(1)
-        likelihood = how.acoustic * (rho @ mean.T - 0.5 * spread + constant[:, None])
+        del gamma  # an array of ten hours has 40 MB, so that few are kept, and the rest is in place
+        likelihood = rho @ mean.T
+        likelihood -= 0.5 * spread
+        likelihood += constant[:, None]
+        likelihood *= how.acoustic
         gamma, drawn, evidence = _forward_backward(likelihood, prior, how.loop)
+        del likelihood
         divergence = (-np.log(precision) - 1.0 / precision - np.square(mean) + 1.0).sum()
         bounds.append(evidence + 0.5 * how.regularisation * float(divergence))
         prior = drawn
@@ -102,13 +108,14 @@ def _forward_backward(likelihood: Array, prior: Array, loop: float) -> tuple[Arr
     A window keeps its speaker with probability ``loop``; else the speaker is drawn by ``prior``.
 
     Args:
-        likelihood: ``[window, speaker]`` in nats.
+        likelihood: ``[window, speaker]`` in nats; overwritten.
         prior: ``[speaker]``.
         loop: probability.
     """
     length = len(likelihood)
     top = likelihood.max(1)
-    emission = np.exp(likelihood - top[:, None])
+    likelihood -= top[:, None]
+    emission = np.exp(likelihood, out=likelihood)
     forward, scale = np.empty_like(emission), np.empty(length)
     forward[0] = prior * emission[0]
     for t in range(length):
@@ -120,8 +127,12 @@ def _forward_backward(likelihood: Array, prior: Array, loop: float) -> tuple[Arr
     for t in range(length - 2, -1, -1):
         ahead = emission[t + 1] * backward[t + 1] / scale[t + 1]
         backward[t] = loop * ahead + (1.0 - loop) * float(prior @ ahead)
-    gamma = forward * backward
+    forward *= backward
+    gamma = forward
     gamma /= gamma.sum(1, keepdims=True)
     # expected number of times that each speaker was drawn anew
-    drawn = gamma[0] + ((1.0 - loop) * prior / scale[1:, None] * emission[1:] * backward[1:]).sum(0)
+    share = (1.0 - loop) * prior / scale[1:, None]
+    share *= emission[1:]
+    share *= backward[1:]
+    drawn = gamma[0] + share.sum(0)
     return gamma, drawn / drawn.sum(), float((np.log(scale) + top).sum())

@@ -40,12 +40,12 @@ def windows_of(
     found = []
     for start, end in regions.tolist():
         if end - start <= window:
-            found.append([[start, end]])
+            found.append(np.array([[start, end]]))
             continue
         count = 1 + int(np.ceil(round((end - start - window) / hop, 6)))
         starts = np.linspace(start, end - window, count)
-        found.append(np.stack([starts, starts + window], axis=1).tolist())
-    return np.array([one for some in found for one in some], dtype=np.float64).reshape(-1, 2)
+        found.append(np.stack([starts, starts + window], axis=1))
+    return np.concatenate([np.zeros((0, 2)), *found])
 
 
 def window_vectors(
@@ -63,15 +63,17 @@ def window_vectors(
         kept: vectors that an interrupted run computed, and to which those of this one are added.
     """
     limits = np.rint(windows * encoder.RATE).astype(np.int64)
-    found = bytearray()  # one buffer: small arrays between large freed ones pin the heap
+    # one array: small ones between large freed ones pin the heap
+    found, done = np.empty((len(limits), encoder.size), np.float32), 0
     waiting: list[torch.Tensor] = []
     signal = torch.zeros(0)
     first = 0  # sample of the recording at which the signal begins
     coming = 0
 
     def embed() -> None:
-        nonlocal found
-        found += _vectors(waiting, encoder, kept).tobytes()
+        nonlocal done
+        found[done : done + len(waiting)] = _vectors(waiting, encoder, kept)
+        done += len(waiting)
         waiting.clear()
 
     for block in blocks:
@@ -89,7 +91,7 @@ def window_vectors(
         waiting.append(signal[start:end].clone())
     if waiting:
         embed()
-    return np.frombuffer(found, np.float32).reshape(-1, encoder.size).copy()
+    return found
 
 
 def _vectors(
@@ -100,7 +102,8 @@ def _vectors(
     if kept is not None and (part := kept.take(key)) is not None:
         data = kept.read(part.place, part.size)
         return np.frombuffer(data, np.float32).reshape(len(waiting), encoder.size).copy()
-    vectors = torch.nn.functional.normalize(encoder.embed(waiting), dim=1).numpy()
+    found = encoder.embed(waiting, padded=round(WINDOW * encoder.RATE))  # one shape of batches
+    vectors = torch.nn.functional.normalize(found, dim=1).numpy()
     if kept is not None:
         kept.add(key, {}, np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
     return vectors

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from voicenym.redaction.by_time import ByTime
 from voicenym.redaction.categories import LABELS, LISTED
 from voicenym.redaction.own_list import OwnList
 from voicenym.redaction.word_placing import Interval
@@ -42,9 +43,10 @@ def masked(
         kept: intervals of words that a person kept.
     """
     words: list[Word] = []
+    near = ByTime((one.start, one.end, one) for one in removed)
     for channel in transcript.channels:
         own = transcript.of_channel(channel)
-        labels = [_label(word, removed) for word in own]
+        labels = [_label(word, near) for word in own]
         for match in secrets.matches([word.text for word in own]) if secrets else ():
             for place in range(match.first, match.last):
                 if not labels[place] and not _within(own[place], kept):
@@ -67,12 +69,12 @@ def _with_labels(own: Sequence[Word], labels: Sequence[str]) -> list[Word]:
     return words
 
 
-def _label(word: Word, removed: Sequence[Removed]) -> str:
+def _label(word: Word, removed: ByTime[Removed]) -> str:
     """Label of a word; empty where it is shown."""
     start, end = (word.start, word.end) if word.placed else word.segment
     length = max(end - start, 1e-3)
     best, label = 0.0, ""
-    for one in removed:
+    for one in removed.near(start, end):
         shared = min(end, one.end) - max(start, one.start)
         if shared >= SHARE * min(length, one.end - one.start) and shared > best:
             best, label = shared, LABELS[one.category]

@@ -92,8 +92,9 @@ class OwnList:
             if plain(part)
         ]
         found: dict[tuple[int, int], float] = {}
+        texts = [piece for piece, _ in pieces]
         for place in range(len(pieces)):
-            for end, confidence in self._at([piece for piece, _ in pieces], place):
+            for end, confidence in self._at(texts, place):
                 span = pieces[place][1], pieces[end - 1][1] + 1
                 found[span] = max(found.get(span, 0.0), confidence)
         for first, last in self._figures(words):

@@ -7,7 +7,7 @@ import os
 from voicenym.audio import open_reader, open_writer
 from voicenym.corpus.output_target import check_target
 from voicenym.corpus.recording_checks import changes
-from voicenym.corpus.single_file import block_size
+from voicenym.corpus.single_file import Progress, block_size
 from voicenym.redaction.removal import Removal
 from voicenym.redaction.sound_removal import removed
 
@@ -20,6 +20,7 @@ def write_redacted(
     *,
     overwrite: bool = False,
     lenient: bool = False,
+    progress: Progress | None = None,
 ) -> tuple[str, ...]:
     """Writes a recording without the intervals of a removal, and without metadata.
 
@@ -30,6 +31,7 @@ def write_redacted(
         way: ``silence`` or ``beep``, also where no word can stand for removed ones.
         overwrite: whether an existing target may be replaced.
         lenient: accept an Ogg without an end mark.
+        progress: called with the seconds done after each block.
 
     Returns:
         Warnings for the user.
@@ -46,6 +48,10 @@ def write_redacted(
             picture=picture, overwrite=overwrite,
         )  # fmt: skip
         with writer:
+            done = 0
             for block in edited.blocks(block_size(reader.rate, reader.channels)):
                 writer.write(block)
+                done += block.shape[1]
+                if progress is not None:
+                    progress(done / reader.rate)
             return (*reader.warnings, *changes(os.fspath(source), reader, writer, removal.frames))

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from voicenym.audio import Reader, open_reader
 from voicenym.errors import AudioError, RedactionError
+from voicenym.redaction.by_time import ByTime
 from voicenym.redaction.findings_file import Line
 from voicenym.redaction.leftovers import Leftovers, secrets_of
 from voicenym.redaction.masked_transcript import Removed, masked
@@ -37,6 +38,8 @@ from voicenym.transcription.word_recogniser import WordRecogniser
 
 ROUNDS = 4
 LEAST_CONFIDENCE = 0.4
+NEAR = 0.1
+"""Seconds by which the times of one finding may differ in two hearings."""
 STOP, SENTENCE = "stop", "sentence"
 Source = str | os.PathLike[str] | BinaryIO
 Stage = Callable[[str], None]
@@ -132,11 +135,14 @@ class Redactor:
             self._decided(one, heard.transcript, one.confidence >= self._least)
             for one in self._finder.find(heard.transcript)
         ]
+        known = ByTime((*_times(one.line), one.line) for one in found)
         for transcript in heard.hinted:
             for one in self._finder.find_hinted(transcript):
                 more = self._decided(one, transcript, one.confidence >= self._least)
-                if not any(_same(more.line, other.line) for other in found):
+                start, end = _times(more.line)
+                if not any(_same(more.line, line) for line in known.near(start - NEAR, end + NEAR)):
                     found.append(more)
+                    known.add(start, end, more.line)
         return sorted(found, key=lambda one: (one.line.start or 0.0, one.line.end or 0.0))
 
     def of_lines(self, lines: Iterable[Line], heard: Listened, path: str) -> list[Decision]:
@@ -337,7 +343,7 @@ def _same(one: Line, other: Line) -> bool:
     if one.category != other.category or (one.redact and not other.redact):
         return False
     (a, b), (start, end) = _times(one), _times(other)
-    return start - 0.1 <= a and b <= end + 0.1
+    return start - NEAR <= a and b <= end + NEAR
 
 
 def _times(line: Line) -> Interval:

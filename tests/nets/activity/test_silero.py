@@ -5,7 +5,7 @@ import pytest
 import soundfile
 import torch
 
-from voicenym.nets.activity.silero import SpeechProbabilities
+from voicenym.nets.activity.silero import CHUNK, SpeechProbabilities, bundled
 
 PUBLISHED = (0.0089, 0.5598, 0.9998, 0.9999, 1.0, 0.9999, 1.0, 1.0, 0.9999, 0.9997, 1.0, 0.9999)
 """Of every sixth chunk of samples/sample.wav, by the package silero-vad 6.2.3."""
@@ -34,6 +34,22 @@ def test_blocks_of_any_size_give_the_same(signal):
     assert len(whole) == -(-30_000 // 512)
     for sizes in ([1, 0, 511, 513, 7000, 21_975], [100] * 300):
         assert np.abs(probabilities(signal, sizes) - whole).max() < 1e-5
+
+
+def test_blocks_of_many_lengths_have_few_shapes(monkeypatch):
+    """Of each shape, oneDNN keeps its primitives: an hour of stretches took 60 MB."""
+    network, shapes = bundled(), set()
+    forward = type(network).forward
+
+    def seen(self, chunks, state=None):
+        shapes.add(len(chunks))
+        return forward(self, chunks, state)
+
+    monkeypatch.setattr(type(network), "forward", seen)
+    noise = 0.05 * torch.randn(1_100 * CHUNK, generator=torch.Generator().manual_seed(0))
+    for count in (*range(1, 50), *range(50, 1_100, 31)):
+        assert len(probabilities(noise[: count * CHUNK])) == count
+    assert len(shapes) <= 31 + 6
 
 
 def test_silence_and_noise_are_no_speech():

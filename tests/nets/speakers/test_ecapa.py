@@ -153,6 +153,8 @@ def test_a_vector_does_not_depend_on_its_company(encoder):
     lengths = torch.tensor([len(r) for r in recordings])
     found = encoder(padded, lengths)
     torch.testing.assert_close(found.detach(), together, atol=1e-4, rtol=1e-4)
+    found = encoder.embed(recordings, padded=24_000)
+    torch.testing.assert_close(found, together, atol=1e-4, rtol=1e-4)
 
 
 def test_level_is_of_no_matter(encoder):

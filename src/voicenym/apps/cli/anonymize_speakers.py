@@ -169,7 +169,7 @@ def anonymize_speakers(
         result, refusals = several_speakers.anonymize_speakers(
             anonymizer, pseudonyms, source, item.target, what,
             overwrite=overwrite, lenient=lenient, fallback=other, progress=stage.reached,
-            edit=sound, kept=kept, tag=partial(key.tag, PART),
+            writing=partial(_writing, stage), edit=sound, kept=kept, tag=partial(key.tag, PART),
         )  # fmt: skip
     for person, refusal in refusals.items():
         assert other is not None
@@ -185,19 +185,25 @@ def anonymize_speakers(
     conclude(anonymizer.card, stored, say)
 
 
+def _writing(stage: Progress, seconds: float) -> None:
+    if not seconds:
+        stage("writing")
+    stage.reached(seconds)
+
+
 def _checked_places(source: Path, target: Path, transcript: bool, overwrite: bool) -> Path:
     """Path of the transcript; places are refused before the work for them."""
     from voicenym.audio.atomic import sweep
     from voicenym.corpus.output_target import check_target
     from voicenym.corpus.sound_edits import check_log_place, transcript_path
 
+    sweep(target.parent)  # what a killed run left, also if this one is refused
     check_target(source, target, overwrite)
     text = transcript_path(target)
     if transcript:
         check_target(source, text, overwrite)
         check_log_place(target, overwrite)
     target.parent.mkdir(parents=True, exist_ok=True)
-    sweep(target.parent)  # what a killed run left
     return text
 
 

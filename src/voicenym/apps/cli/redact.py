@@ -118,6 +118,7 @@ def redact(
         known = heard_before(recording, recording, redactor.recogniser, language=language)
         with until_done(known) as kept:
             heard = redactor.hear(recording, str(recording), lenient=lenient, kept=kept)
+            stage("finding the words")
             if apply is not None:
                 decisions = redactor.of_lines(lines, heard, str(apply))
             else:
@@ -131,7 +132,7 @@ def redact(
                     with _text(transcript, removal, overwrite):
                         warnings = write_redacted(
                             recording, output, removal, removal.plain, overwrite=overwrite,
-                            lenient=lenient,
+                            lenient=lenient, progress=stage.reached,
                         )  # fmt: skip
     if findings is not None:
         say(f"wrote {findings}")
@@ -177,6 +178,8 @@ def _check(
     from voicenym.transcription.transcript_files import format_of
 
     places = [path for path in (output, findings, transcript) if path is not None]
+    for folder in {path.parent for path in places}:
+        sweep(folder)  # what a killed run left, also if this one is refused
     for path in places:
         check_target(recording, path, overwrite)
         if not path.parent.is_dir():
@@ -188,8 +191,6 @@ def _check(
         container_of(output, str(output))
     if transcript is not None:
         format_of(transcript)
-    for folder in {path.parent for path in places}:
-        sweep(folder)  # what a killed run left
 
 
 def _text(path: Path | None, removal: Removal, overwrite: bool) -> AbstractContextManager[None]:

@@ -29,7 +29,9 @@ LENGTH, HOP = 256, 128
 """Of the short-time Fourier transform, in samples."""
 WIDTH = 128
 MOST_CHUNKS = 1024
-"""Chunks that are analysed at once."""
+"""Most chunks that are analysed at once; the number is a power of two."""
+LEAST_CHUNKS = 16
+"""Fewer chunks are not analysed apart from others: the convolutions round them in another way."""
 
 State = tuple[torch.Tensor, torch.Tensor]
 
@@ -107,12 +109,14 @@ class SpeechProbabilities:
         """Adds ``[time]`` at 16 kHz."""
         signal = torch.cat([self._rest, block.detach().float().cpu()])
         whole = (len(signal) - BEFORE) // CHUNK
-        for first in range(0, whole, MOST_CHUNKS):
-            last = min(first + MOST_CHUNKS, whole)
+        first = 0
+        while first < whole:
+            last = first + _at_once(whole - first)
             part = signal[first * CHUNK : last * CHUNK + BEFORE]
             chunks = part.unfold(0, BEFORE + CHUNK, CHUNK)
             probabilities, self._state = self._network(chunks, self._state)
             self._found += probabilities.float().contiguous().numpy().tobytes()
+            first = last
         self._rest = signal[whole * CHUNK :].clone()
 
     def result(self) -> torch.Tensor:
@@ -123,6 +127,19 @@ class SpeechProbabilities:
             if left:
                 self.push(torch.zeros(CHUNK - left))
         return torch.from_numpy(np.frombuffer(self._found, np.float32).copy())
+
+
+def _at_once(left: int) -> int:
+    """How many of the chunks that are left are analysed next.
+
+    There are few such numbers, because oneDNN keeps primitives for each: blocks of many lengths, as
+    the stretches of a long transcription, would need more and more memory. Probabilities are those
+    of all chunks at once, but for 1e-7 in a few.
+    """
+    if left < 2 * LEAST_CHUNKS:
+        return left
+    size = min(MOST_CHUNKS, 1 << (left.bit_length() - 1))
+    return size // 2 if 0 < left - size < LEAST_CHUNKS else size
 
 
 @lru_cache(maxsize=1)
