@@ -1,0 +1,119 @@
+"""Deng et al. 2023, section 5.7: cloaks that were trained without a part of the recipe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from voicenym.errors import VoicenymError
+from voicenym.reproduction.bench import IGNORANT, Bench
+from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, exceeds
+from voicenym.reproduction.paper_table import Ours
+from voicenym.reproduction.published_figures import panels_of
+from voicenym.reproduction.table_rows import attacked, compared, mean, original, useful
+
+FULL, WORDLESS = "full", "no-words"
+GRAPHS, TRANSCRIPTS, FREE = "posteriorgram", "transcript", "no-throttle"
+ABLATIONS = {
+    FULL: "all losses",
+    WORDLESS: "without L_ASR",
+    GRAPHS: "L_ASR by posteriorgram",
+    TRANSCRIPTS: "L_ASR by CTC of the transcript",
+    "no-masking": "without L_PSY",
+    "no-anonymity": "without L_ASV",
+    FREE: "without Throttle",
+}
+"""Cloaks that ``--cloak NAME=FOLDER`` gives, by name, with their rows."""
+EPSILON = 0.1
+NONE = (
+    "no network was given: voicenym train vcloak with weights of zero for a loss, then --cloak "
+    f"{FULL}=FOLDER --cloak {WORDLESS}=FOLDER"
+)
+
+
+def folders(given: list[str]) -> dict[str, Path]:
+    """Folders of cloaks from ``NAME=FOLDER``.
+
+    Raises:
+        VoicenymError: another name, or no folder.
+    """
+    found = {}
+    for text in given:
+        name, _, place = text.partition("=")
+        if name not in ABLATIONS or not place:
+            raise VoicenymError(
+                f"--cloak {text}: give NAME=FOLDER, NAME being one of {', '.join(ABLATIONS)}"
+            )
+        found[name] = Path(place)
+    return found
+
+
+def ablations(bench: Bench) -> Ours:
+    """Table 20 and section 5.7: A1, words and noise of cloaks trained without a part.
+
+    Rates are means over every verifier; the cloaks have one epsilon.
+    """
+    if bench.speech is None or not bench.cloaks:
+        return Ours(notes=(NONE,))
+    published = panels_of("deng-2023", "table-20")[0]
+    names = _verifiers(bench)
+    nothing = (
+        Figure(missing="no anonymization"),
+        mean([original(bench, "EER", "", name) for name in names]),
+        original(bench, "WER"),
+    )
+    found: dict[str, tuple[Figure, ...]] = {}
+    rows = [OurRow("ours, originals", nothing)]
+    more = []
+    for name, label in ABLATIONS.items():
+        if name not in bench.cloaks:
+            continue
+        system = f"vcloak:epsilon={EPSILON:g},weights={bench.cloaks[name]}"
+        rates = (
+            mean([attacked(bench, system, IGNORANT, metric, "", voice) for voice in names])
+            for metric in ("MMR", "EER")
+        )
+        found[name] = (*rates, useful(bench, system, "WER"))
+        beside = published.labels[0] if name == WORDLESS else ""
+        rows.append(OurRow(f"ours, {label}", found[name], beside))
+        apart = (attacked(bench, system, IGNORANT, "EER", "", voice) for voice in names)
+        more.append(OurRow(f"ours, {label}", (useful(bench, system, "SNR"), *apart)))
+    claims = (
+        ("Without L_ASR, the EER is higher", 1, WORDLESS, FULL),
+        ("Without L_ASR, the MMR is higher", 0, WORDLESS, FULL),
+        ("Without L_ASR, more words are lost", 2, WORDLESS, FULL),
+        ("CTC loses more words than the posteriorgram", 2, TRANSCRIPTS, GRAPHS),
+        ("Throttle raises the EER", 1, FULL, FREE),
+    )
+    findings = tuple(
+        compared(
+            claim, exceeds(found[first][place], found[second][place]),
+            (ABLATIONS[first], found[first][place]), (ABLATIONS[second], found[second][place]),
+        )
+        for claim, place, first, second in claims
+        if first in found and second in found
+    )  # fmt: skip
+    columns = ("SNR, dB", *(f"EER, %, {name}" for name in names))
+    panels = (
+        OurPanel(published.title, published.columns, tuple(rows), 1),
+        OurPanel("by verifier", columns, tuple(more), 1),
+    )
+    return Ours(panels, findings, (_trained(bench.cloaks), f"epsilon is {EPSILON:g}"))
+
+
+def _verifiers(bench: Bench) -> list[str]:
+    """Names of the verifiers of a measurement, as it gives them."""
+    from voicenym.verification.verifiers import verifier
+
+    return [verifier(name).name for name in bench.verifiers]
+
+
+def _trained(cloaks: Mapping[str, Path]) -> str:
+    """Steps and words of the trainings, by the cards of the cloaks."""
+    from voicenym.nets.cloak.cloak import Cloak
+
+    cards = {name: Cloak.load(place)[1].get("card", {}) for name, place in cloaks.items()}
+    steps = {str(card.get("steps", "unknown")) for card in cards.values()}
+    kept = {name: card.get("words kept by", "unknown") for name, card in cards.items()}
+    listed = "; ".join(f"{ABLATIONS[name]}: {what}" for name, what in kept.items())
+    return f"steps of the trainings: {', '.join(sorted(steps))}; words in L_ASR: {listed}"
