@@ -112,7 +112,7 @@ TABLES = (
 )  # fmt: skip
 NOT_HERE = {
     "figures 10 to 13": "are in the extended version, whose text is not at hand",
-    "tables 6, 7, 11 to 16, 18, 19": "are in the extended version; figures 6, 7 and 8 show some, and "
-    "table 20 a cloak without Throttle",
+    "tables 6, 7, 11 to 16, 18, 19": "are in the extended version; figures 6, 7 and 8 show some, "
+    "and table 20 a cloak without Throttle",
 }
 """Tables and figures without a command, with the reason."""

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from voicenym.errors import VoicenymError
-from voicenym.reproduction.bench import IGNORANT, Bench
-from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, exceeds
+from voicenym.reproduction.bench import IGNORANT, Bench, Measurement
+from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, absent, exceeds
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_figures import panels_of
-from voicenym.reproduction.table_rows import attacked, compared, mean, original, useful
+from voicenym.reproduction.table_rows import compared, mean, original
 
 FULL, WORDLESS = "full", "no-words"
 GRAPHS, TRANSCRIPTS, FREE = "posteriorgram", "transcript", "no-throttle"
@@ -68,16 +68,15 @@ def ablations(bench: Bench) -> Ours:
     for name, label in ABLATIONS.items():
         if name not in bench.cloaks:
             continue
-        system = f"vcloak:epsilon={EPSILON:g},weights={bench.cloaks[name]}"
+        measured = _measured(bench, bench.cloaks[name])
         rates = (
-            mean([attacked(bench, system, IGNORANT, metric, "", voice) for voice in names])
-            for metric in ("MMR", "EER")
+            mean([_rate(measured, metric, voice) for voice in names]) for metric in ("MMR", "EER")
         )
-        found[name] = (*rates, useful(bench, system, "WER"))
+        found[name] = (*rates, _sound(measured, "WER"))
         beside = published.labels[0] if name == WORDLESS else ""
         rows.append(OurRow(f"ours, {label}", found[name], beside))
-        apart = (attacked(bench, system, IGNORANT, "EER", "", voice) for voice in names)
-        more.append(OurRow(f"ours, {label}", (useful(bench, system, "SNR"), *apart)))
+        apart = (_rate(measured, "EER", voice) for voice in names)
+        more.append(OurRow(f"ours, {label}", (_sound(measured, "SNR"), *apart)))
     claims = (
         ("Without L_ASR, the EER is higher", 1, WORDLESS, FULL),
         ("Without L_ASR, the MMR is higher", 0, WORDLESS, FULL),
@@ -99,6 +98,23 @@ def ablations(bench: Bench) -> Ours:
         OurPanel("by verifier", columns, tuple(more), 1),
     )
     return Ours(panels, findings, (_trained(bench.cloaks), f"epsilon is {EPSILON:g}"))
+
+
+def _measured(bench: Bench, folder: Path) -> Measurement | str:
+    """Adversary A1 alone, with words and noise."""
+    system = f"vcloak:epsilon={EPSILON:g},weights={folder}"
+    words = {"recogniser": bench.recogniser, "sample": bench.budget.sample}
+    return bench.measured(system, (IGNORANT,), **words)
+
+
+def _rate(measured: Measurement | str, metric: str, voice: str) -> Figure:
+    if isinstance(measured, str):
+        return absent(measured)
+    return measured.figure(IGNORANT, metric, "", voice)
+
+
+def _sound(measured: Measurement | str, metric: str) -> Figure:
+    return absent(measured) if isinstance(measured, str) else measured.utility(metric)
 
 
 def _verifiers(bench: Bench) -> list[str]:
