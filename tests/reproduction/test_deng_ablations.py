@@ -37,6 +37,8 @@ def test_each_cloak_has_a_row_of_its_own_figures(bench):
     (published,) = TABLE.published
     assert shared.title == published.title
     assert shared.columns == published.columns
+    assert shared.rows[0].figures[0].missing == "no anonymization"
+    assert shared.rows[0].figures[1].known
     labels = ["ours, originals", "ours, all losses", "ours, without L_ASR"]
     assert [row.label for row in shared.rows] == labels
     assert shared.rows[2].beside == published.labels[0]

@@ -10,7 +10,7 @@ from voicenym.reproduction.bench import IGNORANT, Bench, Measurement
 from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, absent, exceeds
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_figures import panels_of
-from voicenym.reproduction.table_rows import compared, mean, original
+from voicenym.reproduction.table_rows import compared, mean
 
 FULL, WORDLESS = "full", "no-words"
 GRAPHS, TRANSCRIPTS, FREE = "posteriorgram", "transcript", "no-throttle"
@@ -57,13 +57,8 @@ def ablations(bench: Bench) -> Ours:
         return Ours(notes=(NONE,))
     published = panels_of("deng-2023", "table-20")[0]
     names = _verifiers(bench)
-    nothing = (
-        Figure(missing="no anonymization"),
-        mean([original(bench, "EER", "", name) for name in names]),
-        original(bench, "WER"),
-    )
     found: dict[str, tuple[Figure, ...]] = {}
-    rows = [OurRow("ours, originals", nothing)]
+    rows: list[OurRow] = []
     more = []
     for name, label in ABLATIONS.items():
         if name not in bench.cloaks:
@@ -73,6 +68,8 @@ def ablations(bench: Bench) -> Ours:
             mean([_rate(measured, metric, voice) for voice in names]) for metric in ("MMR", "EER")
         )
         found[name] = (*rates, _sound(measured, "WER"))
+        if not rows:
+            rows.append(OurRow("ours, originals", _originals(measured, names)))
         beside = published.labels[0] if name == WORDLESS else ""
         rows.append(OurRow(f"ours, {label}", found[name], beside))
         apart = (_rate(measured, "EER", voice) for voice in names)
@@ -115,6 +112,20 @@ def _rate(measured: Measurement | str, metric: str, voice: str) -> Figure:
 
 def _sound(measured: Measurement | str, metric: str) -> Figure:
     return absent(measured) if isinstance(measured, str) else measured.utility(metric)
+
+
+def _originals(measured: Measurement | str, names: list[str]) -> tuple[Figure, ...]:
+    """EER and WER of original speech, which every measurement has."""
+    if isinstance(measured, str):
+        return (absent(measured),) * 3
+    evaluation = measured.evaluation
+    rates = [
+        Figure.of(attack.figures.get("EER"))
+        for attack in evaluation.unprotected
+        if attack.attacker == "unprotected" and attack.verifier in names
+    ]
+    words = Figure.of(evaluation.utility.get("WER"), "not measured on original speech")
+    return absent("no anonymization"), mean(rates), words
 
 
 def _verifiers(bench: Bench) -> list[str]:
