@@ -52,6 +52,8 @@ def test_each_cloak_has_a_row_of_its_own_figures(bench):
         "Without L_ASR, the MMR is higher",
         "Without L_ASR, more words are lost",
     ]
+    same = dataclasses.replace(bench, cloaks={"full": BUNDLED, "no-words": BUNDLED})
+    assert {finding.holds for finding in ablations(same).findings} == {None}
     assert outcome.findings[2].holds is None  # there is no recogniser
     assert f"{ABLATIONS['full']}: levels of a filterbank" in outcome.notes[0]
     assert str(BUNDLED) not in str(outcome.plain())
