@@ -91,10 +91,13 @@ def ablations(bench: Bench) -> Ours:
         ("Throttle raises the EER", "EER", FULL, FREE),
     )
     findings = tuple(
-        _claimed(claim, (first, found[first][metric]), (second, found[second][metric]))
+        _claimed(
+            claim, (first, found[first][metric]), (second, found[second][metric]),
+            names if metric != "WER" else [""],
+        )
         for claim, metric, first, second in claims
         if first in found and second in found
-    )
+    )  # fmt: skip
     columns = (
         "SNR, dB", *(f"{metric}, %, {name}" for metric in ("EER", "MMR") for name in names),
     )  # fmt: skip
@@ -106,14 +109,21 @@ def ablations(bench: Bench) -> Ours:
 
 
 def _claimed(
-    claim: str, first: tuple[str, tuple[Figure, ...]], second: tuple[str, tuple[Figure, ...]]
+    claim: str,
+    first: tuple[str, tuple[Figure, ...]],
+    second: tuple[str, tuple[Figure, ...]],
+    verifiers: list[str],
 ) -> Finding:
     """Whether the first cloak's figures exceed the second's for every verifier.
 
     Means over verifiers have no intervals, and would decide by chance.
     """
     verdict = all_of([exceeds(a, b) for a, b in zip(first[1], second[1], strict=True)])
-    figures = [(ABLATIONS[name], figure) for name, own in (first, second) for figure in own]
+    figures = [
+        (", ".join(x for x in (ABLATIONS[name], voice) if x), figure)
+        for name, own in (first, second)
+        for voice, figure in zip(verifiers, own, strict=True)
+    ]
     return compared(claim, verdict, *figures)
 
 
