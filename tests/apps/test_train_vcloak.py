@@ -57,6 +57,18 @@ def test_a_cloak_is_trained_kept_and_worn(buzzers, tmp_path, command):
     assert cloak.config.channels == (4, 6, 8)
 
 
+def test_phones_keep_the_words(buzzers, tmp_path, command):
+    out = tmp_path / "cloak"
+    done = command(
+        "train", "vcloak", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "-o", out,
+        "--steps", "2", "--accelerator", "cpu", "--workers", "0", "--words", "phones-small",
+        "--words-form", "transcript",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    card = json.loads((out / "config.json").read_text())["card"]
+    assert card["words kept by"] == "transcript of phones-small"
+
+
 def refused(*arguments):
     done = CliRunner().invoke(app, ["train", "vcloak", *map(str, arguments)])
     assert isinstance(done.exception, VoicenymError), done.output

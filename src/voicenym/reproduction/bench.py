@@ -133,6 +133,7 @@ class Bench:
         recogniser: of words; None leaves word errors out.
         retrained: recognisers that were trained on the output of systems, by the system's name.
         verifiers: names; the first one's figures are those of tables with one verifier.
+        cloaks: folders of cloaks trained for an ablation, by name.
         answers: file of listeners' answers; None where the user gave none.
         workers: processes.
         say: receives lines of progress.
@@ -145,6 +146,7 @@ class Bench:
     recogniser: Recogniser | None = None
     retrained: Mapping[str, Recogniser] = field(default_factory=dict)
     verifiers: tuple[str, ...] = ("ecapa-small",)
+    cloaks: Mapping[str, Path] = field(default_factory=dict)
     answers: Path | None = None
     workers: int = 1
     say: Callable[[str], None] = lambda text: None

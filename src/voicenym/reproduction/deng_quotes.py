@@ -4,16 +4,7 @@ from __future__ import annotations
 
 from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.outcome import Finding
-from voicenym.reproduction.paper_table import Compute, Ours
-
-
-def text_only(reason: str) -> Compute:
-    """Computation of a table of which the text quotes values, and which is not measured here."""
-
-    def compute(bench: Bench) -> Ours:
-        return Ours(notes=(reason,))
-
-    return compute
+from voicenym.reproduction.paper_table import Ours
 
 
 def quoted_sums(bench: Bench) -> Ours:

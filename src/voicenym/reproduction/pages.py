@@ -7,7 +7,14 @@ from pathlib import Path
 
 from voicenym.reproduction.outcome import Outcome
 from voicenym.reproduction.paper_list import not_here, papers
-from voicenym.reproduction.paper_table import ANSWERS, NOTHING, SPEECH, WORDS, PaperTable
+from voicenym.reproduction.paper_table import (
+    ANSWERS,
+    CLOAKS,
+    NOTHING,
+    SPEECH,
+    WORDS,
+    PaperTable,
+)
 from voicenym.reproduction.rendering import markdown, sentences
 
 FOLDER = "reproduction"
@@ -17,6 +24,7 @@ NEEDED = {
     SPEECH: "`--speech`",
     WORDS: "`--recogniser-weights`",
     ANSWERS: "`--answers`",
+    CLOAKS: "`--cloak`",
 }
 
 
@@ -35,6 +43,8 @@ def command(table: PaperTable) -> str:
         parts.append("--speech SPEECH --pool OTHERS --budget small")
     if WORDS in table.needs:
         parts.append("--recogniser-weights WHISPER")
+    if CLOAKS in table.needs:
+        parts.append("--cloak full=FOLDER --cloak no-words=FOLDER")
     if ANSWERS in table.needs:
         parts.append("--answers ANSWERS.tsv")
     return " ".join(parts)

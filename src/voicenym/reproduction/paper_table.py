@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from voicenym.reproduction.bench import Bench
 
 NOTHING, SPEECH, ANSWERS, WORDS = "nothing", "speech", "answers", "words"
+CLOAKS = "cloaks"
 """Needs of a computation: nothing but the package, speech (``--speech``), listeners' answers
-(``--answers``), and weights of a recogniser of words (``--recogniser-weights``)."""
+(``--answers``), weights of a recogniser of words (``--recogniser-weights``), and cloaks that were
+trained for it (``--cloak``)."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,8 @@ class PaperTable:
         compute: our figures.
         how: how ours are computed, in a sentence or two.
         differs: what differs in systems, data, size and attackers, a sentence each.
-        needs: of :data:`NOTHING`, :data:`SPEECH`, :data:`ANSWERS` and :data:`WORDS`.
+        needs: of :data:`NOTHING`, :data:`SPEECH`, :data:`ANSWERS`, :data:`WORDS` and
+            :data:`CLOAKS`.
         cost: of the smallest budget: ``seconds``, ``minutes`` or ``hours`` of one core.
     """
 

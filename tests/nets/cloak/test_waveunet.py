@@ -24,6 +24,21 @@ def network(channels, stride, kernel):
     return net
 
 
+@torch.no_grad()
+def test_without_throttle_epsilon_changes_no_factor():
+    torch.manual_seed(0)
+    config = WaveUNetConfig((4, 6, 8), stride=2, voiceprint=6, throttle=False)
+    net = WaveUNet(config).eval()
+    assert not [name for name in net.state_dict() if name.startswith("throttle")]
+    speech, voices, epsilons = processed(net)
+    found = net(speech, voices, epsilons)
+    torch.testing.assert_close(found, net(speech, voices, 3 * epsilons), rtol=0, atol=0)
+    assert (found - net(speech, -voices, epsilons)).abs().max() > 1e-4
+    with_throttle = WaveUNet(WaveUNetConfig((4, 6, 8), stride=2, voiceprint=6)).eval()
+    one, other = (with_throttle(speech, voices, e) for e in (epsilons, 3 * epsilons))
+    assert (one - other).abs().max() > 1e-4
+
+
 def processed(net, rows=2, samples=400, seed=1):
     generator = torch.Generator().manual_seed(seed)
     length = net.config.input(samples)

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from voicenym.nets.words.deepspeech import DeepSpeech2, DeepSpeech2Config
+from voicenym.nets.words.phone_state_network import FrameNet, FrameNetConfig
 from voicenym.training.cloak.cloak_losses import (
     Envelope,
     Posteriorgram,
@@ -82,7 +83,16 @@ def net():
     return DeepSpeech2(DeepSpeech2Config(size=8, layers=1, channels=2))
 
 
-@pytest.mark.parametrize("words", [Envelope(), Posteriorgram(net())], ids=["bands", "GPG"])
+def phones():
+    torch.manual_seed(0)
+    return FrameNet(FrameNetConfig(tokens=5, width=16, gaps=(1,)))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [Envelope(), Posteriorgram(net()), Posteriorgram(phones())],
+    ids=["bands", "graphemes", "phones"],
+)
 def test_what_is_unchanged_loses_no_word_and_more_noise_loses_more(words):
     speech = sounds()
     assert words(speech, speech).abs().max() < 1e-6
@@ -108,8 +118,10 @@ def test_the_numerator_graph_gives_ctc():
     assert (loss.abs() < 1e-3).all()
 
 
-def test_the_recogniser_is_frozen_and_hands_gradients_on():
-    words = Posteriorgram(net())
+@pytest.mark.parametrize("made", [net, phones])
+@pytest.mark.parametrize("form", [Posteriorgram, Transcript])
+def test_the_recogniser_is_frozen_and_hands_gradients_on(made, form):
+    words = form(made())
     assert not any(p.requires_grad for p in words.net.parameters())
     added = torch.zeros(2, 8_000, requires_grad=True)
     words(sounds(), sounds() + 0.1 * sounds().roll(5) + added).sum().backward()

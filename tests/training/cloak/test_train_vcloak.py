@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from voicenym.errors import CorpusError, VoicenymError
+from voicenym.nets.cloak.cloak import Cloak
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.training.cloak import train_vcloak as recipe
 from voicenym.training.cloak.cloak_losses import Envelope, Weights
@@ -96,6 +97,36 @@ def test_epsilon_bounds_what_is_added_in_training_too(shelved):
     _, figures = module._losses(crops, draws, None)
     most = draws.epsilons.mean() * (0.3 * 16_000) ** 0.5
     assert 0 < figures["size"] < most
+
+
+def test_weights_of_zero_leave_a_loss_out(shelved):
+    crops = torch.stack([torch.from_numpy(u.samples(0, 8_000)) for u in shelved[:4]])
+
+    def total(**changed):
+        config = dataclasses.replace(SMALL, **changed)
+        module = Cloaking(recipe.new(config), [verifier()], Envelope(), config).eval()
+        draws = module._draws(4, torch.Generator().manual_seed(0))
+        loss, figures = module._losses(module._leveled(crops, None), draws, None)
+        return loss, figures, module._total(loss, figures, config.weights(0.0))
+
+    loss, figures, everything = total()
+    others = 0.05 * figures["words"] + 0.001 * (figures["masking"] + figures["size"])
+    torch.testing.assert_close(everything, loss + others)
+    torch.testing.assert_close(total(anonymity=0.0)[2], others)
+    none = Weights((), (0.0,), (0.0,), (0.0,))
+    torch.testing.assert_close(total(weights=none)[2], loss)
+
+
+def test_a_cloak_without_throttle_is_trained_and_read_again(shelved, tmp_path):
+    config = dataclasses.replace(SMALL, net={**SMALL.net, "throttle": False}, steps=2, every=2)
+    cloak, _ = trained(shelved, tmp_path / "run", config)
+    cloak.save(tmp_path / "cloak")
+    again, _ = Cloak.load(tmp_path / "cloak")
+    assert not again.config.throttle
+    speech = torch.randn(1, 8_000, generator=torch.Generator().manual_seed(0))
+    given = (speech, torch.zeros(1, 12), torch.tensor([0.05]))
+    with torch.no_grad():
+        torch.testing.assert_close(again(*given), cloak(*given))
 
 
 def test_bundled_recipes_are_of_the_papers_and_of_a_small_size():

@@ -63,6 +63,12 @@ def reproduce(
         "--recogniser-anonymized",
         help="SYSTEM=FOLDER: a recogniser trained on the system's output; may be repeated.",
     ),
+    cloak: list[str] = typer.Option(
+        [],
+        "--cloak",
+        help="NAME=FOLDER: a cloak of voicenym train vcloak for an ablation, such as full or "
+        "no-words; may be repeated.",
+    ),
     answers: Path | None = typer.Option(None, "--answers", help="TSV file of listeners' answers."),
     cache: Path | None = typer.Option(
         None, "--cache", help="Folder of vectors, transcripts and finished attacks."
@@ -86,6 +92,7 @@ def reproduce(
     of --budget; with --cache they share measurements, and an interrupted run resumes.
     """
     from voicenym.reproduction import paper_list, stored_outcomes
+    from voicenym.reproduction.deng_ablations import folders
 
     if listed:
         _list(paper)
@@ -104,6 +111,7 @@ def reproduce(
                 budget, speech, split, part, half, pool, pool_split, pool_part, verifier,
                 recogniser, weights, retrained, answers, cache, workers, quiet,
             )  # fmt: skip
+            speaking.cloaks = folders(cloak)
             outcomes = _run(chosen, speaking, update, len(chosen) == 1)
         _emit(chosen, outcomes, output, as_json, all_given=not stored)
     if page is not None:

@@ -17,6 +17,7 @@ class WaveUNetConfig:
         kernel: of all convolutions, odd.
         stride: from level to level.
         voiceprint: elements of a voiceprint.
+        throttle: whether epsilon weighs the skip connections; False is the ablation of section 5.7.
 
     Raises:
         ValueError: invalid sizes.
@@ -30,6 +31,7 @@ class WaveUNetConfig:
     kernel: int = 5
     stride: int = 4
     voiceprint: int = 192
+    throttle: bool = True
 
     def __post_init__(self) -> None:
         if len(self.channels) < 2 or min(self.channels) < 1:

@@ -95,9 +95,10 @@ class WaveUNet(torch.nn.Module):
         self.modulation = torch.nn.ModuleList(
             torch.nn.Linear(config.voiceprint, size) for size in channels
         )
-        self.throttle = torch.nn.Linear(1, config.blocks)
+        self.throttle = torch.nn.Linear(1, config.blocks) if config.throttle else None
+        linears = [*self.modulation] if self.throttle is None else [*self.modulation, self.throttle]
         # an untrained network, or no target, changes no shortcut
-        for linear in (*self.modulation, self.throttle):
+        for linear in linears:
             assert isinstance(linear, torch.nn.Linear)
             torch.nn.init.normal_(linear.weight, std=0.3 / linear.in_features**0.5)
             torch.nn.init.ones_(linear.bias)
@@ -114,6 +115,8 @@ class WaveUNet(torch.nn.Module):
         length = voiceprints.norm(dim=1, keepdim=True).clamp_min(1e-9)
         condition = voiceprints / length * voiceprints.shape[1] ** 0.5
         scales = [linear(condition)[:, :, None] for linear in self.modulation]
+        if self.throttle is None:
+            return Factors(tuple(scales[:-1]), scales[-1])
         weights = self.throttle(epsilons[:, None] / TYPICAL_EPSILON)
         shortcuts = tuple(scale * weights[:, i, None, None] for i, scale in enumerate(scales[:-1]))
         return Factors(shortcuts, scales[-1])

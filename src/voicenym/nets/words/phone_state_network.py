@@ -111,6 +111,10 @@ class FrameNet(torch.nn.Module):
         """
         return self.logits(*self.features(samples, lengths))
 
+    def freeze(self) -> FrameNet:
+        """Freezes weights and statistics for use in a loss; returns the network."""
+        return self.eval().requires_grad_(False)
+
 
 class Residual(torch.nn.Module):
     """Residual layer: dilated convolution of three taps, rectifier, batch normalisation."""

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from voicenym.dsp.features.fbank import Fbank
 from voicenym.nets.words import ctc
-from voicenym.nets.words.deepspeech import DeepSpeech2, posteriorgram_distance
+from voicenym.nets.words.deepspeech import posteriorgram_distance
 
 BANDS = 24
 """Bands of the filterbank that replaces a recogniser."""
@@ -56,14 +56,26 @@ class Words(Protocol):
         """``[batch, time]`` twice to ``[batch]``; differentiable by the second."""
 
 
+class WordNet(Protocol):
+    """Recogniser from recordings to logits: a DeepSpeech2, or a network of phone states."""
+
+    def freeze(self) -> Any:
+        """Freezes weights and statistics; returns the network."""
+
+    def __call__(
+        self, samples: torch.Tensor, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """``[batch, time]`` and ``[batch]`` to ``[batch, frame, token]`` and frames ``[batch]``."""
+
+
 class Posteriorgram:
-    """Mean squared difference of graphemic posteriorgrams (section 4.2.2).
+    """Mean squared difference of graphemic posteriorgrams (section 4.2.2), or of phone states.
 
     Args:
-        net: a trained DeepSpeech2; it is frozen.
+        net: trained; it is frozen.
     """
 
-    def __init__(self, net: DeepSpeech2) -> None:
+    def __init__(self, net: WordNet) -> None:
         self.net = net.freeze()
 
     def __call__(self, original: torch.Tensor, cloaked: torch.Tensor) -> torch.Tensor:
@@ -77,13 +89,14 @@ class Posteriorgram:
 class Transcript:
     """CTC loss to the transcript of the original, the form of the ablation (section 5.7).
 
-    Crops have no reference transcript, so the recogniser's greedy transcript is used.
+    Crops have no reference transcript, so the recogniser's greedy transcript is used. Of phone
+    states, the state of silence takes the place of CTC's blank; both are token 0.
 
     Args:
-        net: a trained DeepSpeech2; it is frozen.
+        net: trained; it is frozen.
     """
 
-    def __init__(self, net: DeepSpeech2) -> None:
+    def __init__(self, net: WordNet) -> None:
         self.net = net.freeze()
 
     def __call__(self, original: torch.Tensor, cloaked: torch.Tensor) -> torch.Tensor:

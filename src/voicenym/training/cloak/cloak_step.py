@@ -10,7 +10,7 @@ through rooms, noise and narrow bands too, so that the perturbation is robust to
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,7 +49,8 @@ class VCloakConfig:
         targeted: share of crops with a target.
         drawn: share of these whose target is drawn, rather than another crop's.
         enough, aside: see :func:`voicenym.training.cloak.cloak_losses.anonymity`.
-        weights: of the losses.
+        anonymity: weight of L_ASV; the paper's is 1, and 0 is an ablation.
+        weights: of the other losses.
         unit, psi: of the excess over the masking threshold: ``decibel`` or ``power``; its limit.
         hop: of the masking threshold's frames, in samples.
         surroundings: rooms, noise and bands between cloaked speech and verifiers.
@@ -72,6 +73,7 @@ class VCloakConfig:
     drawn: float = 0.5
     enough: float = -1.0
     aside: float = 0.0
+    anonymity: float = 1.0
     weights: Weights = field(default_factory=Weights)
     unit: str = "power"
     psi: float = 1e7
@@ -142,12 +144,9 @@ class Cloaking(pl.LightningModule):
         generator = seeded(self.device, self.recipe.seed, self.global_rank, self.global_step)
         crops = self._leveled(crops, generator)
         loss, figures = self._losses(crops, self._draws(len(crops), generator), generator)
-        alpha, beta, gamma = self.recipe.weights(self._share)
         # a running mean, so that one batch does not turn the weights over
         self._share = 0.9 * self._share + 0.1 * float(figures["cosine"])
-        total = (
-            loss + alpha * figures["words"] + beta * figures["masking"] + gamma * figures["size"]
-        )
+        total = self._total(loss, figures, self.recipe.weights(self._share))
         for name, value in figures.items():
             self.log(f"train/{name}", value.detach(), on_step=True, on_epoch=False)
         return total
@@ -164,16 +163,22 @@ class Cloaking(pl.LightningModule):
             targeted=half if self.recipe.targeted > 0 else torch.zeros_like(half),
         )
         loss, figures = self._losses(self._leveled(crops, None), draws, None)
-        alpha, beta, gamma = (
-            each[-1] for each in (
-                self.recipe.weights.words, self.recipe.weights.masking, self.recipe.weights.size
-            )
-        )  # fmt: skip
-        total = (
-            loss + alpha * figures["words"] + beta * figures["masking"] + gamma * figures["size"]
-        )
+        weights = self.recipe.weights
+        last = (weights.words[-1], weights.masking[-1], weights.size[-1])
+        total = self._total(loss, figures, last)
         for name, value in {"loss": total, **figures}.items():
             self.log(name, value, batch_size=count, sync_dist=self.trainer.world_size > 1)
+
+    def _total(
+        self,
+        loss: torch.Tensor,
+        figures: Mapping[str, torch.Tensor],
+        weights: tuple[float, float, float],
+    ) -> torch.Tensor:
+        """Equation 2: the losses of anonymity, words, masking and size by their weights."""
+        alpha, beta, gamma = weights
+        others = alpha * figures["words"] + beta * figures["masking"] + gamma * figures["size"]
+        return self.recipe.anonymity * loss + others
 
     def _leveled(self, crops: torch.Tensor, generator: torch.Generator | None) -> torch.Tensor:
         """Crops near the nominal level, as far as their peaks allow."""

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from voicenym.training.cloak.cloak_losses import Words
 
 FORMS = ("posteriorgram", "transcript")
+PHONES = "phones-small"
+"""Name of the bundled recogniser of phones."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +27,9 @@ class VCloakRecipe(SpeechRecipe):
     Args:
         verifiers: Verifier to hide from: ecapa-small, a folder of voicenym train, ecapa:PLACE or
             xvector:PLACE; may be repeated: targets are voiceprints of the first.
-        words: DeepSpeech2 that keeps the words: a folder of voicenym train recogniser, or a folder
-            of models convert --as deepspeech2. Without, the levels of a filterbank are kept.
+        words: Recogniser that keeps the words: a DeepSpeech2 of voicenym train recogniser or of
+            models convert --as deepspeech2; or one of phones, phones-small or a folder of voicenym
+            train hybrid. Without, the levels of a filterbank are kept.
         form: Output of the recogniser to compare: posteriorgram, or transcript (the ablation of
             Deng et al., 2023).
         start: Cloak to go on from: a folder that this command wrote.
@@ -82,7 +85,11 @@ class VCloakRecipe(SpeechRecipe):
 
 
 def words_loss(place: Path, form: str) -> Words:
-    """The loss that keeps the words, by a DeepSpeech2.
+    """The loss that keeps the words, by a DeepSpeech2 or a recogniser of phones.
+
+    Args:
+        place: folder of weights, or :data:`PHONES`.
+        form: of :data:`FORMS`.
 
     Raises:
         VoicenymError: a recogniser of another kind.
@@ -90,13 +97,20 @@ def words_loss(place: Path, form: str) -> Words:
     from voicenym.nets.safetensors_file import refuse_pickles
     from voicenym.nets.words.character_model import CharacterModel
     from voicenym.nets.words.deepspeech import DeepSpeech2
-    from voicenym.training.cloak.cloak_losses import Posteriorgram, Transcript
+    from voicenym.nets.words.phone_model import SMALL, PhoneModel, holds_phones
+    from voicenym.training.cloak.cloak_losses import Posteriorgram, Transcript, WordNet
 
+    place = SMALL if str(place) == PHONES else place
     refuse_pickles(place, "deepspeech2")
-    model, _ = CharacterModel.load(place)
-    if not isinstance(model.net, DeepSpeech2):
-        raise VoicenymError(
-            f"{place}: holds a {model.kind}; words are kept by a DeepSpeech2: voicenym train "
-            "recogniser with net: deepspeech2"
-        )
-    return Posteriorgram(model.net) if form == "posteriorgram" else Transcript(model.net)
+    net: WordNet
+    if holds_phones(place):
+        net = PhoneModel.load(place)[0].net
+    else:
+        model, _ = CharacterModel.load(place)
+        if not isinstance(model.net, DeepSpeech2):
+            raise VoicenymError(
+                f"{place}: holds a {model.kind}; words are kept by a DeepSpeech2 (voicenym train "
+                f"recogniser with net: deepspeech2) or a recogniser of phones, such as {PHONES}"
+            )
+        net = model.net
+    return Posteriorgram(net) if form == "posteriorgram" else Transcript(net)
