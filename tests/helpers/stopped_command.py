@@ -42,6 +42,8 @@ def main() -> None:
     from voicenym.audio.atomic import AtomicFile
     from voicenym.audio.writer import Writer
 
+    # a shell starts what it puts in the background with Ctrl-C ignored, and tests inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     number = getattr(signal, sys.argv[1])
     points = {
         "hear": (PitchedWords, "hear", False),
