@@ -1,4 +1,4 @@
-"""Fixed level of synthetic speech: of the input's level, only where its phrases are remains.
+"""Fixed level of synthetic speech: no level of the input remains, only the places of its phrases.
 
 The level of a recording, its course over seconds and the noise of its pauses tell recordings of one
 session, room and microphone from others (:mod:`voicenym.verification.room_measures`). Here no level
@@ -12,47 +12,35 @@ import numpy as np
 import torch
 
 from voicenym.dsp.phrases import Phrases
-from voicenym.resynthesis.common.output_level import (
-    HOP,
-    LEAST_POWER,
-    Level,
-    averaged,
-    averaging_window,
-)
+from voicenym.resynthesis.common.output_level import LEAST_POWER, averaged
+from voicenym.resynthesis.common.slow_level import SHORT, SlowLevel
 
 USUAL = 10 ** (-26 / 20)
 """Root mean square of speech of fixed level: -26 dB of full scale, as in ITU-T P.56 and P.830."""
-FADE = 5
-"""Context in frames of the fades around a phrase: 0.1 s."""
-SECONDS = 3.0
-"""Width of the window over which power is set."""
 HIGHEST_GAIN = 4.0
 """12 dB, so that noise that the synthesizer makes of noise does not become as loud as speech."""
 
 
-class FixedLevel(Level):
-    """Streaming gain control; its first signal is no sound but the presence of phrases: 1 within,
-    0 between them (:func:`presence`).
+class FixedLevel(SlowLevel):
+    """Streaming gain control over 3 s; its first signal is no sound but the presence of phrases: 1
+    within, 0 between them (:func:`presence`). Phrases fade over 0.1 s.
 
     Args:
         rows: of the signals.
         device: of the signals.
     """
 
-    context = round(SECONDS / 2.0 * 16_000 / HOP)
-
-    def __init__(self, rows: int, device: str = "cpu") -> None:
-        super().__init__(rows, device)
-        self._fade = averaging_window(FADE, device)
-
     def gains(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
-        """Amplitude gains, as of :class:`Level`, from the shares of frames within phrases and the
-        mean squares of the synthetic signal, each ``[row, frame]``.
+        """Amplitude gains, as of :class:`SlowLevel`.
+
+        Args:
+            source: ``[row, frame]``, shares of frames within phrases.
+            made: ``[row, frame]``, mean squares of the synthetic signal.
         """
         share, power = (averaged(x, self._window) for x in (source, source * made))
         usual = USUAL * (share / power.clamp_min(LEAST_POWER)).sqrt()
-        beside, frames = self.context - FADE, share.shape[1]
-        faded = averaged(source, self._fade)[:, beside : beside + frames]
+        beside, frames = self.context - SHORT, share.shape[1]
+        faded = averaged(source, self._short)[:, beside : beside + frames]
         return usual.clamp_max(HIGHEST_GAIN) * faded
 
 
