@@ -17,8 +17,8 @@ from voicenym.apps.cli import app, measured, protection_steps
 from voicenym.errors import UnknownSystemError
 
 
-def figure(metric, value, condition="anonymized"):
-    return Figure(metric, condition, value, None, None, "%", "data", "2026-01-01")
+def figure(metric, value, condition="anonymized", low=None, high=None):
+    return Figure(metric, condition, value, low, high, "%", "data", "2026-01-01")
 
 
 def card(name, ignorant=None, strongest=None, words=50.0, needs="no weights", holder=None):
@@ -45,6 +45,14 @@ def test_a_step_is_earned_by_the_strongest_attacker():
     assert protection_steps.step_of(strong).name == "words"
     assert protection_steps.step_of(card("machine", 41.0, 20.0)).name == "machine"
     assert protection_steps.step_of(card("known", 12.0, 45.0)) is None
+
+
+def test_a_step_is_earned_by_the_lower_end_of_the_interval():
+    for low, name in ((26.4, "machine"), (30.0, "expert")):
+        attacked = figure("EER", 30.7, "semi-informed (fused), a", low, 35.3)
+        figures = (figure("EER", 45.0, "ignorant, a"), attacked)
+        one = SimpleNamespace(name="a", needs="", figures=figures, figures_without=())
+        assert protection_steps.step_of(one).name == name
 
 
 def test_what_was_not_measured_is_not_earned():
@@ -83,7 +91,7 @@ def test_the_cards_of_this_release():
     cards = [found.card for found in declarations().values()]
     for step in protection_steps.LADDER:
         for one in protection_steps.suited(cards, step):
-            assert measured.strongest(one).value >= step.strongest
+            assert measured.strongest(one).low >= step.strongest
 
 
 def run(*arguments):

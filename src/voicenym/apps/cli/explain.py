@@ -88,7 +88,7 @@ def _lines(record: dict[str, Any]) -> list[str]:
         return [
             *lines,
             f"  not offered: no system here has an EER of {record['least EER %, strongest']:g} % "
-            "against the strongest attacker measured",
+            "against the strongest attacker measured, at the lower end of the interval",
         ]
     lines.append(
         f"  {record['system']}: EER {record['EER %']:.1f} % against {record['attacker']}, the "

@@ -1,7 +1,8 @@
 """Steps of protection: which systems earn which, by the figures of their cards.
 
-A step is a promise about attackers. A system earns it by measured equal error rates alone; among
-those that earn it, the one that loses the fewest words is chosen.
+A step is a promise about attackers. A system earns it by measured equal error rates alone, and
+steps that stop attackers who know it by the lower end of the interval; among those that earn it,
+the one that loses the fewest words is chosen.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ class Step:
         name: as typed by a user.
         stops: who is stopped, a clause.
         ignorant: least EER in % of a verifier that does not know that the voice was changed.
-        strongest: least EER in % of the strongest attacker without the key.
+        strongest: least EER in % of the strongest attacker without the key, at the lower end of
+            its interval.
     """
 
     name: str
@@ -89,7 +91,8 @@ def earns(card: Card, wanted: Step) -> bool:
     trained = any(figure.condition.startswith(TRAINED) for figure in measured.attacks(card))
     if wanted.strongest > 0.0 and not trained:
         return False
-    return strongest.value >= wanted.strongest and least >= wanted.ignorant
+    low = strongest.value if strongest.low is None else strongest.low
+    return low >= wanted.strongest and least >= wanted.ignorant
 
 
 def step_of(card: Card) -> Step | None:
@@ -125,6 +128,7 @@ def chosen(cards: Iterable[Card], name: str) -> Card:
     lower = [one.name for one in LADDER if suited(known, one)]
     cure = f"choose {lower[-1]}, or publish a transcript" if lower else "name a system"
     raise UnknownSystemError(
-        f"no system here earns --protection {name}: the strongest attacker would need an EER of "
-        f"{wanted.strongest:g} % or more; {cure} (voicenym explain)"
+        f"no system here earns --protection {name}: the strongest attacker's EER, at the lower end "
+        f"of its interval, would have to be {wanted.strongest:g} % or more; {cure} (voicenym "
+        "explain)"
     )
