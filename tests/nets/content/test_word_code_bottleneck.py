@@ -15,11 +15,14 @@ TINY = {
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module", params=[(1, 1), (2, 1), (2, 2), (4, 1)])
+@pytest.fixture(
+    scope="module",
+    params=[(1, 1, False), (2, 1, False), (2, 2, False), (4, 1, False), (2, 1, True)],
+)
 def codes(request):
-    every, books = request.param
+    every, books, normalised = request.param
     torch.manual_seed(0)
-    made = WordCodes(**TINY, every=every, books=books)
+    made = WordCodes(**TINY, every=every, books=books, normalised=normalised)
     with torch.no_grad():
         for value in made.parameters():
             value.add_(0.2 * torch.randn(value.shape))
@@ -53,6 +56,18 @@ def test_codes_alone_give_the_states_of_a_whole_window(codes):
     assert window.shape == (60, 12)
     torch.testing.assert_close(window[: through.states.shape[1]], through.states[0])
     assert codes.rate == 50 / every
+
+
+def test_normalised_codes_are_those_of_a_shifted_and_scaled_voice():
+    torch.manual_seed(0)
+    codes = WordCodes(**TINY, normalised=True).train()
+    states = torch.randn(1, 50, 12)
+    codes(states, torch.tensor([50]))
+    # a layer norm precedes: it is left out, because it mixes the elements of a state
+    codes.eval().norm = torch.nn.Identity()
+    moved = 1.7 * states[0] + torch.randn(12)
+    assert torch.equal(codes.codes(moved), codes.codes(states[0]))
+    assert len(codes.codes(states[0]).unique()) > 1
 
 
 def test_a_full_window_and_none_at_all(codes):

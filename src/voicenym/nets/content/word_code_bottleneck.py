@@ -27,6 +27,8 @@ SMALL = Path(__file__).parent / "bundled" / "word-codes-tiny.en"
 """Folder of the bundled codes, of the states of Whisper tiny.en."""
 STATES_PER_SECOND = 50.0
 """Rate of Whisper's encoder states."""
+LEAST_VARIANCE = 1e-4
+"""Of a normalised element, in the scale of the layer norm before it."""
 SLOWEST = 10_000.0
 """Longest wavelength of the positional embedding, in states over 2 pi."""
 
@@ -46,6 +48,8 @@ class WordCodesSizes:
         code: elements of an entry.
         entries: of a codebook.
         books: residual codebooks.
+        normalised: each recording's mean and deviation of every element are removed before the
+            codes, as part of what tells speakers is in them.
     """
 
     states: int = 384
@@ -59,9 +63,10 @@ class WordCodesSizes:
     code: int = 64
     entries: int = 512
     books: int = 1
+    normalised: bool = False
 
     def __post_init__(self) -> None:
-        if min(dataclasses.astuple(self)) < 1 or self.kernel % 2 == 0:
+        if min(dataclasses.astuple(self)[:-1]) < 1 or self.kernel % 2 == 0:
             raise ValueError("sizes are 1 at least, and the kernel is odd")
         if self.window % self.every or self.states % 2:
             raise ValueError("every divides the window, and states have an even number of elements")
@@ -158,7 +163,10 @@ class WordCodes(Network):
         rest = -states.shape[1] % self.sizes.every
         states = torch.nn.functional.pad(states, (0, 0, 0, rest))
         inside = valid(lengths, states.shape[1])[:, :, None]
-        x = self.enter(self.norm(states)) * inside
+        x = self.norm(states)
+        if self.sizes.normalised:
+            x = standardised(x, inside)
+        x = self.enter(x) * inside
         for block in self.before:
             x = block(x, x.new_zeros(len(x), 1, 0)) * inside
         x = self.slow(x.transpose(1, 2)).transpose(1, 2)
@@ -235,6 +243,19 @@ class WordCodes(Network):
         for block in self.after:
             x = block(x, x.new_zeros(len(x), 1, 0))
         return self.leave(x)  # type: ignore[no-any-return]
+
+
+def standardised(x: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
+    """Elements with mean 0 and deviation 1 over the time of each row.
+
+    Args:
+        x: ``[row, time, element]``.
+        inside: ``[row, time, 1]``, what counts.
+    """
+    count = inside.sum(1, keepdim=True).clamp_min(1)
+    centred = x - (x * inside).sum(1, keepdim=True) / count
+    variance = (centred.square() * inside).sum(1, keepdim=True) / count
+    return centred * variance.clamp_min(LEAST_VARIANCE).rsqrt()
 
 
 def sinusoids(length: int, size: int) -> torch.Tensor:
