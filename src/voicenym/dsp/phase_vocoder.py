@@ -55,12 +55,14 @@ class PitchShifter:
         size = self.window_length
         bins = size // 2 + 1
         rows = len(ratios)
-        double: dict[str, Any] = {"dtype": torch.float64, "device": device}
+        # Phases are computed on the processor, wherever the frames are: at a tie of two bins, or at
+        # half a turn, the last bit decides between two phases, and devices round it differently.
+        double: dict[str, Any] = {"dtype": torch.float64}
         self._ratios = torch.tensor(ratios, **double)
         self._window = torch.hann_window(size, periodic=True, **double)
         self._omega = 2.0 * math.pi * torch.arange(bins, **double) / size
         self._rotation = torch.zeros(rows, bins, **double)
-        self._last = torch.zeros(rows, bins, dtype=torch.complex128, device=device)
+        self._last = torch.zeros(rows, bins, dtype=torch.complex128)
 
         distinct = sorted(set(ratios))
         self._kind = [distinct.index(ratio) for ratio in ratios]
@@ -68,6 +70,7 @@ class PitchShifter:
         self._synthesis = [matrices for matrices, _ in whole]
         self._smaller = [matrices for _, matrices in whole]
         windows = torch.stack([_output_window(ratio, size, length, **double) for ratio in distinct])
+        windows = windows.to(device)
         # both windows of all frames over a sample: a function of its place within the hop
         total = windows.square().reshape(len(distinct), -1, hop).sum(1)
         scaled = windows / total.repeat(1, length // hop)
@@ -81,10 +84,10 @@ class PitchShifter:
 
     def _shift(self, frames: torch.Tensor) -> torch.Tensor:
         start = (self._length - self.window_length) // 2
-        middle = frames[..., start : start + self.window_length].double() * self._window
+        middle = frames[..., start : start + self.window_length].cpu().double() * self._window
         spectrum = torch.fft.rfft(middle)
         spectrum[..., 1::2].neg_()  # phases at the window's middle: a shift by half of it
-        turned = self._turned(spectrum)
+        turned = self._turned(spectrum).to(frames.device)
         shifted = frames.new_zeros(frames.shape)
         half = self._length // 2
         for row, kind in enumerate(self._kind):
@@ -99,6 +102,7 @@ class PitchShifter:
         # the squeezed frame is shorter by rho: its mean power is kept, and so the level
         energy = shifted.square().sum(-1, keepdim=True)
         wanted = (middle.square_().sum(-1, keepdim=True) / self._ratios[:, None, None]).float()
+        wanted = wanted.to(frames.device)
         gain = torch.where(energy > 0, wanted / energy.clamp_min(1e-30), 0.0).sqrt()
         return shifted.mul_(gain).mul_(self._output_windows)
 
@@ -202,19 +206,15 @@ def _summed(
         ``[peak]``.
     """
     bins = len(start)
-    borders = torch.arange(1, frames + 1, device=place.device) * bins
+    borders = torch.arange(1, frames + 1) * bins
     stops = torch.searchsorted(place, borders).tolist()
     first = stops[0]
     before = owner[place[first:] - bins]
     steps[:first] += start[place[:first]]
-    if steps.device.type == "cpu":
-        # a frame follows from the one before: in numpy, whose operations start five times as fast
-        sums, source = steps.numpy(), before.numpy()
-        for one, other in pairwise(stops):
-            sums[one:other] += sums[source[one - first : other - first]]
-    else:
-        for one, other in pairwise(stops):
-            steps[one:other] += steps[before[one - first : other - first]]
+    # a frame follows from the one before: in numpy, whose operations start five times as fast
+    sums, source = steps.numpy(), before.numpy()
+    for one, other in pairwise(stops):
+        sums[one:other] += sums[source[one - first : other - first]]
     return steps
 
 
@@ -281,8 +281,5 @@ def _above(values: torch.Tensor, padded: torch.Tensor, strictly: bool = False) -
 
 def _nonzero(mask: torch.Tensor) -> torch.Tensor:
     """Places in a flattened mask."""
-    flat = mask.flatten()
-    if mask.device.type != "cpu":
-        return flat.nonzero()[:, 0]
     # at a quarter of torch's cost
-    return torch.from_numpy(numpy.flatnonzero(flat.numpy()))
+    return torch.from_numpy(numpy.flatnonzero(mask.flatten().numpy()))

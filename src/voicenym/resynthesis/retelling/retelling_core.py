@@ -203,21 +203,22 @@ class RetellingCore:
         if len(found) == 1:
             found = found * len(speeches)
         self.rows = [_Row(row, speech) for row, speech in zip(found, speeches, strict=True)]
-        self._device = "cpu"
+        self._device = torch.device("cpu")
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
+        self._device = block.device
         for row in self.rows:
             row.push(block.shape[1])
-        return self._read(min(row.ready for row in self.rows), block)
+        return self._read(min(row.ready for row in self.rows))
 
     def flush(self) -> torch.Tensor:
         for row in self.rows:
             row.end()
-        return self._read(max(row.ready for row in self.rows), None)
+        return self._read(max(row.ready for row in self.rows))
 
-    def _read(self, samples: int, like: torch.Tensor | None) -> torch.Tensor:
+    def _read(self, samples: int) -> torch.Tensor:
         found = torch.from_numpy(np.stack([row.read(samples) for row in self.rows]))
-        return found if like is None else found.to(like.device)
+        return found.to(self._device)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -234,7 +235,7 @@ class FreeRetellingCore(RetellingCore):
         for row in self.rows:
             row.end()
         self._total = tuple(row.given + row.ready for row in self.rows)
-        return self._read(max(row.ready for row in self.rows), None)
+        return self._read(max(row.ready for row in self.rows))
 
     def lengths(self, samples: int) -> list[int]:
         """Samples of each row's output: after the end, for an input as long as that which was
