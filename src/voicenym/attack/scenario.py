@@ -44,6 +44,8 @@ class Protection:
             the enrolment and of the pool, where only files of the system are known.
         line: steps that all recordings pass last, original ones too, such as a telephone line.
         same_sex: whether voices are drawn of the speaker's own sex, by attackers too.
+        attackers_parameters: settings of the system that attackers run, where they differ, such as
+            weights of their own; None for those of the user.
     """
 
     transform: Transform
@@ -53,6 +55,7 @@ class Protection:
     attackers_files: Mapping[str, File] = field(default_factory=dict, hash=False)
     line: tuple[Step, ...] = ()
     same_sex: bool = False
+    attackers_parameters: tuple[tuple[str, Any], ...] | None = None
 
     @classmethod
     def by(
@@ -63,10 +66,19 @@ class Protection:
         parameters: tuple[tuple[str, Any], ...] = (),
         line: tuple[Step, ...] = (),
         same_sex: bool = False,
+        attackers_parameters: tuple[tuple[str, Any], ...] | None = None,
     ) -> Protection:
         """A system of this package with the user's key."""
         step = Anonymize(system, key, per, parameters, same_sex=same_sex)
-        return cls(Transform((step, *line)), system, parameters, per, line=line, same_sex=same_sex)
+        return cls(
+            Transform((step, *line)),
+            system,
+            parameters,
+            per,
+            line=line,
+            same_sex=same_sex,
+            attackers_parameters=attackers_parameters,
+        )
 
     @classmethod
     def by_files(
@@ -109,7 +121,9 @@ class Protection:
             ValueError: attackers have neither the system nor such files.
         """
         if self.system is not None:
-            step = Anonymize(self.system, key, per, self.parameters, same_sex=self.same_sex)
+            own = self.attackers_parameters
+            settings = self.parameters if own is None else own
+            step = Anonymize(self.system, key, per, settings, same_sex=self.same_sex)
             return Transform((step, *self.line))
         if not self.attackers_files or per == EVERYBODY:
             raise ValueError("an attacker cannot run a system that is only known by its files")

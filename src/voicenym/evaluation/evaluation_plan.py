@@ -29,6 +29,8 @@ class Plan:
         settings: description of the settings, in a line for the report.
         pool: recordings of other people, for attackers who train.
         systems: names and parameters; a system may occur several times with other parameters.
+        attackers_systems: by the name of a system, settings that attackers run it with, where those
+            differ from the user's.
         files: anonymized files by utterance, of an external system.
         attackers_files: files of that system under the attackers' keys, by utterance of the
             enrolment and of the pool.
@@ -62,6 +64,7 @@ class Plan:
     settings: str = ""
     pool: tuple[Recording, ...] = ()
     systems: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    attackers_systems: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     files: Mapping[str, File] | None = None
     attackers_files: Mapping[str, File] = field(default_factory=dict)
     published_enrolment: bool = True

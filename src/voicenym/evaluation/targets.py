@@ -72,7 +72,16 @@ def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
     system = load(name, **voices.parameters)
     user = key(plan.seed, "user")
     settings = tuple(sorted(voices.parameters.items()))
-    protected = Protection.by(name, user, voices.per, settings, plan.line, voices.same_sex)
+    theirs = plan.attackers_systems.get(name)
+    protected = Protection.by(
+        name,
+        user,
+        voices.per,
+        settings,
+        plan.line,
+        voices.same_sex,
+        None if theirs is None else tuple(sorted(theirs.items())),
+    )
     called = label(name, voices.parameters, system.version)
     return Target(called, system.card.title, protected, system.version, voices)
 

@@ -63,6 +63,7 @@ def evaluate(
     denoise: bool = options.DENOISE,
     sanity: bool = options.SANITY,
     only: list[str] = options.ONLY,
+    attacker_systems: list[str] = options.ATTACKER_SYSTEMS,
     verifiers: list[str] = options.VERIFIERS,
     attacker_budget: str | None = options.ATTACKER_BUDGET,
     attacker_start: str = options.ATTACKER_START,

@@ -164,6 +164,15 @@ ONLY = attackers_option(
         "may be repeated. The strongest attacker may then be missing."
     ),
 )
+ATTACKER_SYSTEMS = attackers_option(
+    [],
+    "--attacker-system",
+    metavar="NAME:FIELD=VALUE,...",
+    help=(
+        "Settings that attackers run the system of this name with, where they differ from the "
+        "user's, such as weights of their own: ssl-roh:turns=model,weights=THEIRS; may be repeated."
+    ),
+)
 VERIFIERS = attackers_option(
     [],
     "--verifier",

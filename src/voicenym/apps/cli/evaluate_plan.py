@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import typer
 
 from voicenym.apps.cli import recogniser_options
 from voicenym.apps.cli.evaluate_files import files_of, pool_of, submission_of
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.apps.cli.evaluate_request import Request
@@ -41,6 +41,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
 
     asked = [*_every(request), *request.system]
     systems, names = _systems(asked, request)
+    attackers_systems, theirs = _attackers_systems(request, {name for name, _ in systems})
     line = () if request.line is None else (TelephoneLine(request.line),)
     submission = submission_of(request)
     lists = _lists(request)
@@ -66,10 +67,11 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     return Plan(
         data=_data(request, *(one.title for one in line)),
         settings=f"{drawn}, {len(pool.recordings)} to train on, {request.keys} keys searched, "
-        f"seed {request.seed}{recogniser_options.named(recogniser, phones)}",
+        f"seed {request.seed}{recogniser_options.named(recogniser, phones)}{theirs}",
         trials=test,
         pool=pool.recordings,
         systems=systems,
+        attackers_systems=attackers_systems,
         files=files.published,
         attackers_files=files.attackers,
         published_enrolment=files.published_enrolment,
@@ -130,6 +132,31 @@ def _systems(asked: list[str], request: Request) -> tuple[Systems, list[str]]:
         system.check()
         found[label(name, settings, system.version)] = name, settings
     return tuple(found.values()), list(found)
+
+
+def _attackers_systems(request: Request, names: Set[str]) -> tuple[dict[str, dict[str, Any]], str]:
+    """Settings of the attackers by the name of a system, and what the report says of them.
+
+    Raises:
+        VoicenymError: a system that is not evaluated, or is named twice; as :func:`_systems`.
+    """
+    from voicenym.anonymizer import load
+    from voicenym.evaluation.system_settings import label, parsed
+
+    found: dict[str, dict[str, Any]] = {}
+    said = []
+    for text in request.attacker_systems:
+        name, settings = parsed(text)
+        if name in found or name not in names:
+            why = "is named twice" if name in found else "is no --system of this evaluation"
+            raise VoicenymError(f"--attacker-system {text}: {name} {why}")
+        if request.live:
+            settings = {**settings, "live": True}
+        system = load(name, **settings)
+        system.check()
+        found[name] = settings
+        said.append(label(name, settings, system.version))
+    return found, f", attackers run {' and '.join(said)}" if said else ""
 
 
 def _lists(request: Request) -> Lists | None:

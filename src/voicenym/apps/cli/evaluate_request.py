@@ -49,6 +49,7 @@ class Request:
     denoise: bool
     sanity: bool
     only: list[str]
+    attacker_systems: list[str]
     verifiers: list[str]
     attacker_budget: str | None
     attacker_start: str
