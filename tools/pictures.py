@@ -1,12 +1,13 @@
 """Draws the pictures of the documentation: spectrograms of each system, and the trade-off plot.
 
     pip install .[evaluate]
-    python tools/pictures.py [spectrograms] [trade-off] [settings]
+    python tools/pictures.py [spectrograms] [trade-off] [settings] [householder]
 
 Spectrograms are of ``samples/sample.wav``, before and after each system that needs no further
 weights, under one fixed key. The trade-off plot shows the figures of
 ``src/voicenym/systems/figures.json``: the strongest attacker's equal error rate against the word
-error rate. The plot of settings adds those of ``benchmarks/studies/settings_measured.tsv``.
+error rate. The plot of settings adds those of ``benchmarks/studies/settings_measured.tsv``. The
+curves of Householder networks are those of ``benchmarks/studies/householder_curves.tsv``.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 FIGURES = ROOT / "src" / "voicenym" / "systems" / "figures.json"
 SETTINGS = ROOT / "benchmarks" / "studies" / "settings_measured.tsv"
+CURVES = ROOT / "benchmarks" / "studies" / "householder_curves.tsv"
 SECRET = bytes(range(32))
 """Not secret: the pictures are the same whenever they are made."""
 RATE = 16_000
@@ -194,7 +196,44 @@ def _apart(points: list[tuple[float, float]], wide: float, high: float) -> list[
     return [places[number] for number in range(len(points))]
 
 
-MADE = {"spectrograms": spectrograms, "trade-off": trade_off, "settings": settings}
+def householder() -> None:
+    """Training curves of Householder networks by form, loss and seed."""
+    with CURVES.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    figures = {
+        "held-out loss": "loss of held-out vectors",
+        "cosine": "cosine of a vector and its pseudo-speaker",
+        "classified %": "held-out pseudo-speakers classified, %",
+    }
+    figure, axes = pyplot.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
+    runs = {row["run"]: row["run"].rsplit("-", 1) for row in rows}
+    kinds = sorted({kind for kind, _ in runs.values()}, reverse=True)
+    for axis, (column, title) in zip(axes, figures.items(), strict=True):
+        for run, (kind, seed) in runs.items():
+            own = [row for row in rows if row["run"] == run]
+            axis.plot(
+                [int(row["step"]) / 1000 for row in own],
+                [float(row[column]) for row in own],
+                color=f"C{kinds.index(kind)}",
+                linestyle="-" if seed == "50" else ":",
+                linewidth=1.2,
+                label=kind if seed == "50" else None,
+            )
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel("thousand steps")
+        axis.set_xscale("log")
+        axis.grid(alpha=0.3)
+    axes[0].set_yscale("log")
+    axes[1].legend(fontsize=8)
+    save(figure, PICTURES / "householder-curves.png")
+
+
+MADE = {
+    "spectrograms": spectrograms,
+    "trade-off": trade_off,
+    "settings": settings,
+    "householder": householder,
+}
 
 
 def main() -> None:
