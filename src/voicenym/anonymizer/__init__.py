@@ -18,6 +18,7 @@ from voicenym.anonymizer.anonymizer import (
 )
 from voicenym.anonymizer.card import Card, Figure
 from voicenym.anonymizer.declaration import Declaration
+from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.registry import (
     SYSTEMS,
@@ -58,6 +59,7 @@ __all__ = [
     "Refusal",
     "Stream",
     "available",
+    "check_device",
     "declaration",
     "declarations",
     "load",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from voicenym.anonymizer.card import Card
+from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, checked, working_rate
 from voicenym.anonymizer.wished_voice import VoiceChoice
@@ -105,6 +106,7 @@ class Anonymizer(VoiceChoice, ABC):
             raise AudioError(f"{len(audios)} recordings but {len(pseudonyms)} pseudonyms")
         if not audios:
             return []
+        check_device(self.device)
         rates = {audio.rate for audio in audios}
         if len(rates) != 1:
             raise AudioError(f"recordings of one batch need one sample rate, not {sorted(rates)}")
@@ -149,6 +151,7 @@ class Anonymizer(VoiceChoice, ABC):
             channels: rows of the blocks ``[channel, time]``; they share the pseudonym.
             profile: result of :meth:`profiling`, where :attr:`needs_profile`.
         """
+        check_device(self.device)
         return self._stream([pseudonym] * channels, rate, profile)
 
     def profiling(
@@ -161,6 +164,7 @@ class Anonymizer(VoiceChoice, ABC):
             channels: rows of the blocks ``[channel, time]``.
             lengths: samples per row where rows are padded at their end (batches).
         """
+        check_device(self.device)
         working = self.working_rate(rate)
         scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]
         profiler = self.profiler(channels, working, scaled)

@@ -14,7 +14,7 @@ from voicenym.apps.cli.batch_report import Messages, conclude
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.dry_run import ONE_ALONE
-from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
+from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS, check_system
 from voicenym.apps.cli.name_options import MAPPING, RENAME, SHOW_NAMES
 from voicenym.apps.cli.run_choices import (
     KEY_VARIABLE,
@@ -217,7 +217,7 @@ def anonymize(
         parameters = {**written, **SYSTEMS.settings(system, [*settings, *given]), "device": device}
         anonymizer = load(system, **parameters)
     if not dry_run:
-        anonymizer.check()
+        check_system(anonymizer, engine)
     secret, stored = key_of_run(key, say)
     if voice is not None and not dry_run:
         anonymizer.drawn(secret.pseudonym(""))  # an impossible wish fails before the first file

@@ -57,7 +57,7 @@ def audit(
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
     """Attack one anonymized recording and report what was recognised."""
-    from voicenym.anonymizer import load
+    from voicenym.anonymizer import check_device, load
     from voicenym.corpus.recording_subsets import spread
     from voicenym.corpus.recordings import recordings
     from voicenym.evaluation.recording_audit import audit as run
@@ -66,7 +66,9 @@ def audit(
 
     name, settings = (None, {}) if system is None else parsed(system)
     if name is not None:
-        load(name, **settings).check()
+        judged = load(name, **settings)
+        check_device(judged.device)
+        judged.check()
     with leaving_out(fail_fast, quiet=False) as left_out:
         others = []
         if pool is not None:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 import typer
+
+if TYPE_CHECKING:
+    from voicenym.anonymizer import Anonymizer
 
 ENGINE = typer.Option(
     "local",
@@ -27,3 +33,20 @@ GPUS = typer.Option(
     rich_help_panel="Engine",
     help="GPUs of each worker of --engine ray, such as 1 or 0.25; needs --device cuda.",
 )
+
+
+def check_system(anonymizer: Anonymizer, engine: str) -> None:
+    """Checks weights and device of a system before the first recording.
+
+    With Ray, workers have the GPUs: this process need not have one.
+
+    Raises:
+        VoicenymError: weights or a device that are missing or do not fit.
+    """
+    from voicenym.anonymizer import check_device
+
+    if engine == "local":
+        check_device(anonymizer.device)
+        anonymizer.check()
+    else:
+        replace(anonymizer, device="cpu").check()

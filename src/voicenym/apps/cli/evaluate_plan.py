@@ -118,7 +118,7 @@ def _systems(asked: list[str], request: Request) -> tuple[Systems, list[str]]:
         VoicenymError: no such system or setting; weights that are missing or do not fit; target
             voices that a system cannot draw.
     """
-    from voicenym.anonymizer import load
+    from voicenym.anonymizer import check_device, load
     from voicenym.evaluation.system_settings import label, parsed
     from voicenym.evaluation.voice_targets import drawn
 
@@ -129,6 +129,7 @@ def _systems(asked: list[str], request: Request) -> tuple[Systems, list[str]]:
             settings = {**settings, "live": True}
         settings = dict(drawn(name, settings, request.per, request.targets or "").parameters)
         system = load(name, **settings)
+        check_device(system.device)
         system.check()
         found[label(name, settings, system.version)] = name, settings
     return tuple(found.values()), list(found)
@@ -140,7 +141,7 @@ def _attackers_systems(request: Request, names: Set[str]) -> tuple[dict[str, dic
     Raises:
         VoicenymError: a system that is not evaluated, or is named twice; as :func:`_systems`.
     """
-    from voicenym.anonymizer import load
+    from voicenym.anonymizer import check_device, load
     from voicenym.evaluation.system_settings import label, parsed
 
     found: dict[str, dict[str, Any]] = {}
@@ -153,6 +154,7 @@ def _attackers_systems(request: Request, names: Set[str]) -> tuple[dict[str, dic
         if request.live:
             settings = {**settings, "live": True}
         system = load(name, **settings)
+        check_device(system.device)
         system.check()
         found[name] = settings
         said.append(label(name, settings, system.version))

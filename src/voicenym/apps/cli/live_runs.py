@@ -92,13 +92,14 @@ def live_voice(
 
     import torch
 
-    from voicenym.anonymizer import SYSTEMS, declaration, load
+    from voicenym.anonymizer import SYSTEMS, check_device, declaration, load
     from voicenym.apps.cli import measured
 
     say = Messages(quiet)
     name, written = SYSTEMS.parse(system_of_run(system, protection, say))
     given = {**written, **SYSTEMS.settings(name, settings)}
     anonymizer = load(name, **{**given, "device": device, "live": True})
+    check_device(device)
     anonymizer.check()
     for line in measured.live_protection(declaration(name)):
         say(line)
