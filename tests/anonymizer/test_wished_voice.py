@@ -69,6 +69,9 @@ def test_impossible_wishes_are_refused():
         load("recast", voice_kind="squeaky")
     with pytest.raises(UnknownSystemError, match="0 or more, not -1"):
         load("recast", voice_variant=-1)
+    with pytest.raises(UnknownSystemError, match="18 digits at most"):
+        load("recast", voice_variant=2**63)
+    load("recast", voice_variant=2**63 - 1)
     narrow = load("recast", register_low=90.0, register_high=100.0, voice_kind="high")
     with pytest.raises(UnknownSystemError, match="of 2000 voices not 1 is high"):
         narrow.drawn(KEY.pseudonym("a"))
