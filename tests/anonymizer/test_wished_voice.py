@@ -67,9 +67,9 @@ def test_impossible_wishes_are_refused():
         load("vtln", voice_kind="female")
     with pytest.raises(UnknownSystemError, match=f"a voice is {', '.join(VOICE_KINDS)}"):
         load("recast", voice_kind="squeaky")
-    with pytest.raises(UnknownSystemError, match="0 or more, not -1"):
+    with pytest.raises(UnknownSystemError, match=r"below 2\^63, not -1"):
         load("recast", voice_variant=-1)
-    with pytest.raises(UnknownSystemError, match="18 digits at most"):
+    with pytest.raises(UnknownSystemError, match=r"below 2\^63, not 9"):
         load("recast", voice_variant=2**63)
     load("recast", voice_variant=2**63 - 1)
     narrow = load("recast", register_low=90.0, register_high=100.0, voice_kind="high")

@@ -28,9 +28,7 @@ def _check_gpu(device: str) -> None:
 
     kind, colon, number = device.partition(":")
     if kind != "cuda" or (colon and not (number.isascii() and number.isdigit())):
-        raise VoicenymError(
-            f"device {device!r}: take cpu, cuda, or a GPU by number as cuda:1"
-        )
+        raise VoicenymError(f"device {device!r}: take cpu, cuda, or a GPU by number as cuda:1")
     if not torch.cuda.is_available():
         raise VoicenymError(
             f"device {device}: torch finds no GPU here; take --device cpu, or install a driver and "

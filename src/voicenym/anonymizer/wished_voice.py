@@ -106,8 +106,7 @@ def check_wish(system: VoiceChoice) -> None:
         )
     if not 0 <= system.voice_variant < 2**63:
         raise UnknownSystemError(
-            f"{name}: the number of a voice is 0 or more, with 18 digits at most, not "
-            f"{system.voice_variant}"
+            f"{name}: the number of a voice is 0 or more, below 2^63, not {system.voice_variant}"
         )
     if system.voice_kind != ANY and not system.takes_wishes:
         raise _impossible(system)
