@@ -12,8 +12,7 @@ from voicenym import Key
 from voicenym.corpus.single_file import anonymize_file
 from voicenym.errors import RefusedError, UnknownSystemError
 from voicenym.nets.weights_home import VARIABLE
-from voicenym.resynthesis.common import drawn_timing
-from voicenym.resynthesis.pipeline import assembly, conditioning, pipeline_core
+from voicenym.resynthesis.pipeline import assembly, conditioning
 
 pytestmark = pytest.mark.slow
 BUNDLED = assembly.BUNDLED / "ssl"
@@ -132,60 +131,6 @@ def test_a_batch_may_hold_rows_of_both_levels(speech):
         set_to = voicenym.load("word-codes", timing="kept", level=level)(speech, old)
         torch.testing.assert_close(made.samples, set_to.samples, atol=2e-3, rtol=0)
     assert float((tenths(together[0]) - tenths(together[1])).abs().mean()) > 1.0
-
-
-def revised(revision, speaker="anna"):
-    """A speaker's pseudonym, of a key whose word-codes have a revision."""
-    return KEY.with_revisions({"word-codes": revision}).pseudonym(speaker)
-
-
-def test_revision_3_of_word_codes_changes_drawn_timing_and_nothing_else(speech):
-    for timing in ("kept", "loose", "drawn"):
-        system = voicenym.load("word-codes", timing=timing)
-        former, present = (system(speech, revised(number)).samples for number in (2, 3))
-        assert torch.equal(former, present) == (timing != "drawn")
-    assert KEY.with_revisions(None).pseudonym("anna").revision("word-codes") is None
-    assert torch.equal(system(speech, KEY.with_revisions(None).pseudonym("anna")).samples, present)
-
-
-def test_a_batch_may_hold_rows_of_both_drawn_timings(speech):
-    system = voicenym.load("word-codes", timing="drawn")
-    names = [revised(2), revised(3)]
-    for made, name in zip(system.batch([speech, speech], names), names, strict=True):
-        torch.testing.assert_close(made.samples, system(speech, name).samples, atol=2e-3, rtol=0)
-
-
-def test_words_join_without_a_click_where_a_pause_is_left_out(speech, monkeypatch):
-    """Two halves of speech with 0.4 s of silence between them, which the output leaves out. Near
-    the joint the waveform is less sharp than in the sharpest tenth of the speech; a click would be
-    sharper.
-    """
-    made = []
-
-    class Watched(drawn_timing.DrawnTiming):
-        def __init__(self, *given):
-            super().__init__(*given)
-            made.append(self)
-
-    monkeypatch.setattr(pipeline_core, "DrawnTiming", Watched)
-    monkeypatch.setattr(pipeline_core, "EVEN", drawn_timing.Rules(1.0, 1.0))
-    rate, half = speech.rate, len(speech.samples) // 2
-    silence = 1e-4 * torch.randn(round(0.4 * rate), generator=torch.Generator().manual_seed(0))
-    parted = torch.cat([speech.samples[:half], silence, speech.samples[half:]])
-    system = voicenym.load("word-codes", timing="drawn")
-    output = system(voicenym.Audio(parted, rate), revised(3)).samples
-    (timing,) = made
-    frames = torch.arange(timing.frames(timing.input_seconds, 0.001)) * 0.001
-    sources = timing.source_times(frames)[0]
-    middle = half / rate + 0.2
-    joint = float(frames[(sources - middle).abs().argmin()])
-    within = (sources > half / rate + 0.1) & (sources < half / rate + 0.3)
-    assert 0 < int(within.sum()) <= 40, "0.2 of 0.4 s of silence last less than 40 ms"
-    sharp = output.diff(n=3).abs()
-    size = round(0.005 * rate)
-    sharp = sharp[: len(sharp) // size * size].unflatten(0, (-1, size)).amax(1)
-    place = round(joint / 0.005)
-    assert float(sharp[place - 4 : place + 5].max()) < float(sharp.quantile(0.9))
 
 
 def test_predicted_f0_does_not_depend_on_the_speakers_f0(parts, speech, monkeypatch):

@@ -30,8 +30,7 @@ class WordCodes(Pipeline):
        pauses are silent. Up to revision 1, the level over 3 s is that of the input.
     4. Timing: speaking rate and local tempo are drawn; phrases begin within 0.1 s of where they
        did, and pauses take up the difference. ``timing=drawn`` predicts the durations of sounds,
-       draws those of pauses, leaves half of the short ones out, and changes the length. Up to
-       revision 2, sounds come nearer to their predicted durations, and no pause is left out.
+       draws those of pauses, and changes the length.
     5. Voice: a speaker vector drawn by the pseudonym from a mixture, of any sex. It depends on
        nothing of the speaker.
 
@@ -51,7 +50,7 @@ class WordCodes(Pipeline):
     sex: Rule = "any"
     precision: str = SINGLE
 
-    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -124,10 +123,9 @@ class WordCodes(Pipeline):
         return Prosody.of(self.f0, self.noise, self.level or "fixed", self.timing)
 
     def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
-        revision = self.revision_for(pseudonym)
-        level = self.level or ("fixed" if revision > 1 else "drawn")
-        prosody = replace(self, level=level).prosody
-        return replace(prosody, even=prosody.changes_length and revision > 2)
+        if self.level or self.revision_for(pseudonym) > 1:
+            return self.prosody
+        return replace(self, level="drawn").prosody
 
     def parameters(self) -> dict[str, Any]:
         found = super().parameters()

@@ -2,16 +2,14 @@
 
 A phrase gets the duration that is predicted from its content
 (:mod:`voicenym.nets.synthesis.duration_predictor`), times a rate that the pseudonym and the phrase
-draw; within it, sounds come nearer to their predicted durations, or have them. Of a pause only its
-kind is kept: short, middle or long; its duration is drawn, and short ones may be left out
-(:class:`Rules`). So is the silence before and after speech.
+draw; within it, sounds come nearer to their predicted durations. Of a pause only its kind is kept:
+short, middle or long; its duration is drawn. So is the silence before and after speech.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +20,10 @@ from voicenym.resynthesis.common.phrase_tempo import EACH, OWN
 
 Array = npt.NDArray[np.float64]
 
+FOLLOWED = 0.7
+"""Exponent of the predicted ratios within a phrase: 1 would make all sounds of a kind equally
+long.
+"""
 KINDS = ((0.6, 0.2, 0.45), (2.0, 0.55, 1.1))
 """Pauses below so many seconds are drawn from a range of seconds; longer ones are changed by
 :data:`LONG`.
@@ -30,30 +32,6 @@ EDGES = ((1.0, 0.15, 0.45),)
 """The same of the silence before and after speech."""
 LONG = 0.3
 """Largest change of the logarithm of the duration of long pauses."""
-LEFT_OUT = 0.04
-"""Seconds that remain of a pause that is left out: of a join of words, not of a pause."""
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What drawn timing keeps of sounds and short pauses.
-
-    Args:
-        followed: exponent of the predicted ratios within a phrase; 1 makes all sounds of a kind
-            equally long.
-        left_out: probability that a short pause is left out.
-    """
-
-    followed: float
-    left_out: float
-
-
-NEARER = Rules(0.7, 0.0)
-"""Sounds come nearer to their predicted durations, and all pauses remain."""
-EVEN = Rules(1.0, 0.5)
-"""Sounds have their predicted durations, and half of the short pauses, which speakers make in
-different numbers, are left out.
-"""
 
 
 class DrawnTiming:
@@ -64,13 +42,10 @@ class DrawnTiming:
         phrases: of the recording.
         ratios: ``[frame]``, predicted durations as shares of those in the recording.
         frame: seconds of a frame.
-        rules: for sounds and pauses.
     """
 
-    def __init__(
-        self, seed: int, phrases: Phrases, ratios: Array, frame: float, rules: Rules = NEARER
-    ) -> None:
-        self._output, self._source = timing_knots(seed, phrases, ratios, frame, rules)
+    def __init__(self, seed: int, phrases: Phrases, ratios: Array, frame: float) -> None:
+        self._output, self._source = timing_knots(seed, phrases, ratios, frame)
 
     @property
     def input_seconds(self) -> float:
@@ -90,13 +65,11 @@ class DrawnTiming:
         return torch.from_numpy(found)[None]
 
 
-def timing_knots(
-    seed: int, phrases: Phrases, ratios: Array, frame: float, rules: Rules = NEARER
-) -> tuple[Array, Array]:
+def timing_knots(seed: int, phrases: Phrases, ratios: Array, frame: float) -> tuple[Array, Array]:
     """Times of output and input in seconds, both increasing; linear in between.
 
     Args:
-        seed, phrases, ratios, frame, rules: as of :class:`DrawnTiming`.
+        seed, phrases, ratios, frame: as of :class:`DrawnTiming`.
 
     Example:
         >>> phrases = Phrases(np.array([[1.5, 2.5]]), 4.0)
@@ -111,17 +84,14 @@ def timing_knots(
     rng = np.random.default_rng(seed)
     own, *each = rng.uniform(-1.0, 1.0, 1 + len(spans))
     predicted, position = (
-        np.concatenate([[0.0], np.cumsum(values)]) * frame
-        for values in (ratios, ratios**rules.followed)
+        np.concatenate([[0.0], np.cumsum(values)]) * frame for values in (ratios, ratios**FOLLOWED)
     )
     edges = np.arange(len(ratios) + 1) * frame
     output, source, last = [0.0], [0.0], 0.0
     for number, (start, end) in enumerate(spans.tolist()):
         if start > last:
-            between = number > 0  # the silence before speech is not left out
-            kinds, left_out = (KINDS, rules.left_out) if between else (EDGES, 0.0)
-            pause = _pause(start - last, kinds, rng, left_out)
-            output.append(output[-1] + pause)
+            kinds = EDGES if number == 0 else KINDS
+            output.append(output[-1] + _pause(start - last, kinds, rng))
             source.append(start)
         inner = edges[(edges > start + 1e-6) & (edges < end - 1e-6)]
         times = np.concatenate([[start], inner, [end]])
@@ -138,19 +108,10 @@ def timing_knots(
 
 
 def _pause(
-    seconds: float,
-    kinds: Sequence[tuple[float, float, float]],
-    rng: np.random.Generator,
-    left_out: float = 0.0,
+    seconds: float, kinds: Sequence[tuple[float, float, float]], rng: np.random.Generator
 ) -> float:
-    """Drawn duration of a pause; short ones are left out with a probability. Each takes one number
-    of the generator.
-    """
+    """Drawn duration of a pause. Each takes one number of the generator."""
     drawn = rng.uniform()
-    if seconds < kinds[0][0]:
-        if drawn < left_out:
-            return LEFT_OUT
-        drawn = (drawn - left_out) / (1.0 - left_out)  # again uniform
     for below, shortest, longest in kinds:
         if seconds < below:
             return shortest + (longest - shortest) * drawn

@@ -17,7 +17,7 @@ from voicenym.dsp.pitch.phrase_intonation import Intonation, intonation_offsets
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
-from voicenym.resynthesis.common.drawn_timing import EVEN, NEARER, DrawnTiming
+from voicenym.resynthesis.common.drawn_timing import DrawnTiming
 from voicenym.resynthesis.common.fixed_level import FixedLevel, presence
 from voicenym.resynthesis.common.loose_timing import LooseTiming
 from voicenym.resynthesis.common.output_level import Level
@@ -115,8 +115,7 @@ class PipelineCore(Grouped):
                 (row,) = group.rows
                 seed, frame = int(voice.seeds[row]), parts.content.hop / RATE
                 phrases, ratios = profile.phrases[row], profile.ratios[row]
-                rules = EVEN if prosody.even else NEARER
-                group.timing = DrawnTiming(seed, phrases, ratios, frame, rules)
+                group.timing = DrawnTiming(seed, phrases, ratios, frame)
                 seconds = group.timing.input_seconds
                 total = group.timing.frames(seconds, hop / RATE) * hop
                 totals.append((max(1, round(seconds * RATE)), total))

@@ -25,16 +25,12 @@ class Prosody:
         timing: ``kept``; ``loose``: speaking rate and local tempo are drawn
             (:mod:`voicenym.resynthesis.common.loose_timing`); ``drawn``: durations are predicted
             and drawn, and the length changes (:mod:`voicenym.resynthesis.common.drawn_timing`).
-        even: of drawn timing: sounds have their predicted durations and short pauses may be left
-            out (:data:`voicenym.resynthesis.common.drawn_timing.EVEN`). It is no setting, but the
-            revision's.
     """
 
     changes: tuple[str, ...] = ()
     noise: float = 0.0
     level: str = "kept"
     timing: str = "kept"
-    even: bool = False
 
     @classmethod
     def of(cls, f0: str, noise: float, level: str, timing: str) -> Prosody:
