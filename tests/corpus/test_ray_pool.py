@@ -10,6 +10,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -271,23 +272,25 @@ def test_a_private_instance_is_closed_to_others(session):
 
 
 def test_nothing_in_the_current_folder_is_imported_and_nothing_is_left(corpus, tmp_path):
-    """A process of its own: hostile modules lie beside the recordings."""
-    before = set(Path("/tmp").glob("voicenym-ray-*"))
+    """A process of its own, with a temporary folder of its own: other tests run Ray beside it.
+    Hostile modules lie beside the recordings.
+    """
     folder = tmp_path / "in"
     for name in ("numpy", "torch", "ray", "voicenym", "sitecustomize", "soundfile"):
         (folder / f"{name}.py").write_text("import os; open('RAN', 'w').close()\n")
     options = ("-o", str(tmp_path / "out"), "-s", "mcadams", "--engine", "ray", "-j", "1")
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "voicenym", "anonymize", ".", *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "TMPDIR": str(tmp_path)} if len(str(tmp_path)) < 30 else None,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "5 anonymized" in done.stderr
-    assert not list(tmp_path.rglob("RAN"))
-    assert set(Path("/tmp").glob("voicenym-ray-*")) <= before
+    with tempfile.TemporaryDirectory(dir="/tmp") as private:  # short enough for Ray's sockets
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "voicenym", "anonymize", ".", *options],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            env={**os.environ, "TMPDIR": private},
+        )
+        assert done.returncode == 0, done.stderr
+        assert "5 anonymized" in done.stderr
+        assert not list(tmp_path.rglob("RAN"))
+        assert not os.listdir(private)
     assert "Traceback" not in done.stderr
 
 

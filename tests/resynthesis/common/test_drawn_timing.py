@@ -62,6 +62,17 @@ def test_the_duration_of_phrases_is_the_predicted_one_whoever_spoke():
         assert second == pytest.approx(first)
 
 
+def test_stored_keys_keep_their_timing():
+    """Times of an output that stored keys have: others would be a new revision."""
+    output, source = timing_knots(7, PHRASES, ratios(12.3), FRAME)
+    places = [0.5, 1.5, 2.5, 2.9, 4.1, 5.3, 6.0, 10.0, 12.0, 12.3]
+    known = [
+        *(0.412066, 1.62098, 2.774007, 2.975323, 4.630559),
+        *(5.632235, 6.416207, 11.196664, 13.462529, 13.752909),
+    ]
+    np.testing.assert_allclose(np.interp(places, source, output), known, atol=1e-5)
+
+
 def test_rates_of_pseudonym_and_phrase_have_their_deviations():
     flat = np.ones(round(12.3 / FRAME))
     logs = np.array(
