@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from voicenym.reproduction import listening, published_checks, turner_speech, turner_vectors
+from voicenym.reproduction import (
+    listening,
+    published_checks,
+    turner_speech,
+    turner_theta,
+    turner_vectors,
+)
 from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.paper_table import (
     ANSWERS,
@@ -91,12 +97,12 @@ TABLES = (
                "seconds"),
     _spoken("figure-6", "Another verifier: i-vectors", turner_speech.other_verifier,
             "the attacks of table 1 with every --verifier", TRIALS),
-    _spoken("figure-7", "min C_llr by theta", turner_speech.forced,
+    _spoken("figure-7", "min C_llr by theta", turner_theta.forced,
             "the budget's values of theta, with the attackers of table 1", VERIFIER, TRIALS,
             "theta is a cosine of ecapa-small's vectors, where different speakers have about 0.2, "
             "and of x-vectors in the paper, where they are more alike; attackers use the user's "
             "theta"),
-    _spoken("figure-8", "WER by theta", turner_speech.forced_words,
+    _spoken("figure-8", "WER by theta", turner_theta.forced_words,
             "the budget's values of theta", WHISPER, words=True),
     _spoken("figure-9", "Resultant vectors", turner_vectors.resultant,
             "cosines of ecapa-small's vectors of output, target and original", VERIFIER),
