@@ -6,7 +6,7 @@ import pytest
 from tests.reproduction.conftest import TINY
 
 from voicenym.errors import VoicenymError
-from voicenym.reproduction import challenge_listening, listening
+from voicenym.reproduction import listener_curves, listening
 from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.paper_list import run, tables
 
@@ -64,7 +64,7 @@ def test_normalised_ranks_remove_the_listeners_scales(answered):
 
 
 def test_listeners_verify_speakers(answered):
-    found = by_label(challenge_listening.curves(answered).panels[0])
+    found = by_label(listener_curves.pooled(answered).panels[1])
     assert found["listeners, original"] == [0.0, 0.0, pytest.approx(0.0, abs=1e-9)]
     assert found["listeners, bad"][0] == pytest.approx(50.0)
     assert found["listeners, bad"][2] == pytest.approx(1.0)

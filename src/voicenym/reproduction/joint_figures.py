@@ -114,9 +114,17 @@ def difference(first: Drawn | None, second: Drawn | None, replicates: int) -> Fi
         a, b = (percent_of_trials(drawn, replicates) for drawn in (first, second))
         return Figure(value, value - _distance(a.low, a, b.high, b),
                       value + _distance(a.high, a, b.low, b))  # fmt: skip
+    return contrast(first, second, replicates, 100.0)
+
+
+def contrast(first: Drawn, second: Drawn, replicates: int, scale: float = 1.0) -> Figure:
+    """The first figure minus the second one, times a scale, with the interval over speakers.
+
+    Speakers whom both have are drawn once for both.
+    """
     draws = replicate([first, second], replicates, 0)
     low, high = percentiles(draws[0] - draws[1], 0.95)
-    return Figure(value, 100.0 * low, 100.0 * high)
+    return Figure(scale * (first.value - second.value), scale * low, scale * high)
 
 
 def _distance(limit: float | None, a: Figure, other: float | None, b: Figure) -> float:

@@ -2,7 +2,8 @@
 
 The file is tab-separated with a heading: ``listener``, ``item`` (the recording), ``system``,
 ``question`` (such as ``naturalness``), ``kind`` (``same`` or ``different`` speaker; may be empty),
-``score``. Questions of the papers: naturalness, intelligibility, similarity, acceptability, MOS.
+``score``, and, if there are several, ``set`` (the recordings' test set). Questions of the papers:
+naturalness, intelligibility, similarity, acceptability, MOS.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ class Answer:
     question: str
     kind: str
     score: float
+    set: str = ""
 
 
 @cache
@@ -61,7 +63,7 @@ def answers(path: Path) -> tuple[Answer, ...]:
         if not math.isfinite(score):
             raise VoicenymError(f"{path}, line {line}: the score {row['score']!r} is no number")
         who, what, system, question, kind = (row[name] or "" for name in FIELDS[:-1])
-        found.append(Answer(who, what, system, question, kind, score))
+        found.append(Answer(who, what, system, question, kind, score, row.get("set") or ""))
     return tuple(found)
 
 

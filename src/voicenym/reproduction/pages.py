@@ -96,14 +96,16 @@ def summary(outcomes: Mapping[str, Outcome]) -> str:
         "- `--output` writes the tables, and pictures of the figures.",
         "- `--answers` is a tab-separated file of listeners' answers with the columns listener, "
         "item, system, question, kind and score; questions are MOS, naturalness, intelligibility, "
-        "similarity and acceptability, and kind is same or different for similarity.",
+        "similarity and acceptability, and kind is same or different for similarity; a column set "
+        "may name the test set.",
         "- `--update` puts the outcome into the package, `--page` writes these pages.",
         "",
         f"Of {len(every)} tables and figures, {len(ours)} have figures of ours, and of "
         f"{len(checked)} more the paper's own numbers were checked; the others have not been run, "
         "for a reason where there is one. Figures of the budget `small` have wide intervals, and "
         "those of `tiny`, of eight speakers and two trials each, show that a command runs and "
-        "little more; a claim is *undecided* where intervals overlap.",
+        "little more; a claim is *undecided* where its intervals leave it open, or where there is "
+        "none.",
         "",
         "## Against the papers",
         "",

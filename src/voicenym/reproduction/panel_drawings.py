@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from voicenym.evaluation.figures.svg import COLOURS, GREY, drawn, panels, paper, shortened
-from voicenym.reproduction.outcome import Figure, OurPanel
+from voicenym.metrics.curves import det
+from voicenym.reproduction.outcome import Figure, OurPanel, OurRow
+from voicenym.reproduction.paper_table import Compute, Ours
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
+
+    from voicenym.reproduction.bench import Bench
 
 MARKERS = "os^DvP*X"
 
@@ -39,6 +46,93 @@ def _dot(axis: Axes, place: int, figure: Figure) -> None:
     axis.plot(figure.value, place, "o", color=colour, ms=4.5)
     if figure.low is not None and figure.high is not None:
         axis.plot([figure.low, figure.high], [place, place], color=colour, lw=1.5)
+
+
+def transposed(panel: OurPanel) -> OurPanel:
+    """A panel with its columns as rows, without those of which nothing is known."""
+    rows = [
+        OurRow(name, tuple(row.figures[i] for row in panel.rows))
+        for i, name in enumerate(panel.columns)
+    ]
+    known = tuple(row for row in rows if any(figure.known for figure in row.figures))
+    titles = tuple(f"{panel.title}, {row.label.removeprefix('ours ')}" for row in panel.rows)
+    return OurPanel(panel.title, titles, known, panel.digits)
+
+
+def pictured(compute: Compute, *, by_column: bool = False) -> Compute:
+    """A computation that also draws its panels, which lack a picture of their own.
+
+    Args:
+        compute: of panels.
+        by_column: whether the columns, such as systems, are the rows of the picture.
+    """
+
+    def both(bench: Bench) -> Ours:
+        ours = compute(bench)
+        shown = [transposed(panel) if by_column else panel for panel in ours.panels]
+        drawings = tuple((f"{number}.svg", dots(panel)) for number, panel in enumerate(shown, 1)
+                         if any(f.known for row in panel.rows for f in row.figures))  # fmt: skip
+        return replace(ours, drawings=(*ours.drawings, *drawings))
+
+    return both
+
+
+@drawn
+def cumulative(parts: Mapping[str, Mapping[str, np.ndarray]], across: str) -> Picture:
+    """A small picture a part: the share of values below each value, a curve a group.
+
+    Args:
+        parts: by title, values by group.
+        across: label of the axis.
+    """
+    figure, axes = panels(len(parts), 2.4)
+    for axis, (title, groups) in zip(axes, parts.items(), strict=False):
+        for place, (group, values) in enumerate(groups.items()):
+            held = np.sort(values)
+            axis.step(held, np.arange(1, len(held) + 1) / len(held), where="post", lw=1.4,
+                      color=COLOURS[place % len(COLOURS)], label=group)  # fmt: skip
+        axis.set_title(title, fontsize=8.5)
+        axis.set(xlabel=across, ylim=(0, 1.02))
+    figure.axes[0].set_ylabel("share below")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right upper")
+    return figure
+
+
+@drawn
+def detection(
+    parts: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]],
+) -> Picture:
+    """DET curves: misses against false alarms, a small picture a task, a curve a group.
+
+    Args:
+        parts: by task, scores of what is to be found and of the others, by group.
+    """
+    from scipy.special import ndtri
+
+    figure, axes = panels(len(parts), 2.9)
+    groups = list(dict.fromkeys(group for part in parts.values() for group in part))
+    ticks = np.array([0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99])
+    for number, (axis, (title, part)) in enumerate(zip(axes, parts.items(), strict=False)):
+        for group, (found, others) in part.items():
+            place = groups.index(group)
+            curve = det(np.asarray(found), np.asarray(others))
+            axis.plot(curve.alarm, curve.miss, lw=1.4, color=COLOURS[place % len(COLOURS)],
+                      ls=("-", "--", ":")[place // len(COLOURS) % 3])  # fmt: skip
+        ends = (ndtri(0.005), ndtri(0.995))
+        axis.plot(ends, (-ends[0], -ends[1]), color=GREY, lw=0.8, ls=":")
+        for set_ticks in (axis.set_xticks, axis.set_yticks):
+            set_ticks(ndtri(ticks), [f"{100 * tick:g}" for tick in ticks])
+        axis.set(xlim=ends, ylim=ends, xlabel="false alarms, %")
+        if number % 3 == 0:
+            axis.set_ylabel("misses, %")
+        axis.set_title(title, fontsize=8.5)
+        axis.tick_params(labelsize=7)
+    for place, group in enumerate(groups):
+        figure.axes[0].plot([], [], color=COLOURS[place % len(COLOURS)], label=shortened(group),
+                            ls=("-", "--", ":")[place // len(COLOURS) % 3])  # fmt: skip
+    figure.legend(loc="outside right upper")
+    return figure
 
 
 @drawn
