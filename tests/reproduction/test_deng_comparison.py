@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voicenym.metrics.bootstrap_draws import share
-from voicenym.reproduction import deng_comparison, deng_denoisers, deng_verifiers
+from voicenym.reproduction import deng_comparison, deng_denoisers, deng_speech, deng_verifiers
 from voicenym.reproduction.deng_comparison import higher
 from voicenym.reproduction.deng_denoisers import MP3, NONE, best_after, little, strongest
 from voicenym.reproduction.deng_systems import OURS, SYSTEMS, kind_of
@@ -119,3 +119,27 @@ def test_table_4_compares_targets_with_other_systems(short):
     claims = [finding.claim for finding in ours.findings]
     assert claims[1].startswith("A3 without the key")
     assert ours.findings[1].holds in (None, False)  # one system has no weights
+
+
+def test_levels_of_epsilon_have_a_curve_and_differences(bench):
+    """The bundled cloak on synthetic speech."""
+    ours = deng_speech.levels(bench)
+    first, second = (row.figures[0].value for row in ours.panels[0].rows)
+    assert first > second
+    assert [finding.claim for finding in ours.findings[1:]] == [
+        "A larger epsilon has a higher MMR",
+        "A larger epsilon has a higher EER",
+    ]
+    assert all("difference" in finding.evidence for finding in ours.findings[1:])
+    assert "epsilon" in ours.drawings[0][1]
+
+
+def test_speed_states_the_load(bench, monkeypatch):
+    monkeypatch.setattr(deng_speech, "SYSTEMS", {"McAdams": "mcadams"})
+    monkeypatch.setattr(deng_speech, "CLOAK", "mcadams-radius")
+    ours = deng_speech.speed(bench)
+    assert "processor time" in ours.notes[0]
+    assert "cores" in ours.notes[0] or "unknown" in ours.notes[0]
+    rows = {row.label: row for row in ours.panels[0].rows}
+    assert rows["ours mcadams"].beside == "McAdams"
+    assert rows["ours mcadams"].figures[-2].low is not None

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from voicenym.metrics.bootstrap_draws import share
+from voicenym.metrics.eer import eer
 from voicenym.metrics.rates import wilson
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT, unanimous
@@ -90,12 +91,21 @@ def test_what_was_not_measured_is_missing():
 def test_rates_of_a_measurement_are_those_of_its_report(bench):
     found = bench.measured("mcadams")
     name = found.results.attacks[0].verifier
+    for sex in ("f", "m"):
+        drawn = joint_figures.attack(found, "EER", IGNORANT, name, sex)
+        trials, scores = found.evidence.trials, found.evidence.scores[found.name]
+        own = [recording.sex == sex for recording in trials.recordings]
+        target, nontarget = ((scores[f"{IGNORANT}, {name}"])[mask & own]
+                             for mask in (trials.target, trials.nontarget))  # fmt: skip
+        assert drawn.value == eer(target, nontarget, interval=None).value
+    cost = joint_figures.attack(found, "min C_llr", IGNORANT, name)
+    assert cost.value == pytest.approx(found.figure(IGNORANT, "min C_llr").value)
     for metric in ("EER", "MMR"):
         drawn = joint_figures.attack(found, metric, IGNORANT, name)
         assert 100.0 * drawn.value == pytest.approx(found.figure(IGNORANT, metric).value)
     assert joint_figures.attack(found, "EER", "nobody", name) is None
     assert joint_figures.words(found) is None
-    with pytest.raises(ValueError, match="EER or MMR"):
+    with pytest.raises(ValueError, match="not D_sys"):
         joint_figures.attack(found, "D_sys", IGNORANT, name)
     clean = joint_figures.original(found, name)
     rate = found.evaluation.unprotected[0].figures["EER"].value

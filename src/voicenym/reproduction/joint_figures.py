@@ -13,7 +13,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from voicenym.evaluation.protection import split
+from voicenym.evaluation.trials import Trials
 from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
+from voicenym.metrics.cllr import least_cost
 from voicenym.metrics.eer import eer, equal_error
 from voicenym.metrics.interval import percentiles
 from voicenym.reproduction.bench import Measurement, unanimous
@@ -24,29 +26,44 @@ Reduce = Callable[..., np.ndarray]
 """``numpy.mean`` or ``numpy.min``, over the first axis."""
 
 
-def attack(found: Measurement, metric: str, attacker: str, verifier: str) -> Drawn | None:
-    """EER or MMR, a share, of an attacker's scores; None if it did not run.
+def attack(
+    found: Measurement, metric: str, attacker: str, verifier: str, sex: str = ""
+) -> Drawn | None:
+    """EER or MMR, a share, or min C_llr of an attacker's scores; None if it did not run.
 
     MMR is the share of trials of one speaker below the verifier's threshold of equal errors on
     original speech (Deng et al. 2023 leave the threshold open).
 
     Args:
         found: of a system.
-        metric: ``EER`` or ``MMR``.
+        metric: ``EER``, ``MMR`` or ``min C_llr``.
         attacker, verifier: names.
+        sex: of the tested speakers; empty for all.
     """
     evidence = found.evidence
     scores = evidence.scores[found.name].get(f"{attacker}, {verifier}")
     if scores is None:
         return None
-    target, nontarget, speakers = split(scores, evidence.trials)
+    target, nontarget, speakers = split(scores, _of_sex(evidence.trials, sex))
+    if not target.size or not nontarget.size:
+        return None
     if metric == "EER":
         return equal_error(target, nontarget, speakers)
+    if metric == "min C_llr":
+        return least_cost(target, nontarget, speakers)
     if metric != "MMR":
-        raise ValueError(f"EER or MMR, not {metric}")
+        raise ValueError(f"EER, MMR or min C_llr, not {metric}")
     clean = evidence.scores["original"][f"{UNPROTECTED}, {verifier}"]
     threshold = eer(*split(clean, evidence.trials)[:2], interval=None).threshold
     return share(target < threshold, np.ones(target.size), speakers.target[:, 0])
+
+
+def _of_sex(trials: Trials, sex: str) -> Trials:
+    """Trials whose tested recording is of a speaker of the sex."""
+    if not sex:
+        return trials
+    own = np.array([recording.sex == sex for recording in trials.recordings])
+    return Trials(trials.models, trials.recordings, trials.tested & own)
 
 
 def original(found: Measurement, verifier: str) -> Drawn | None:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from voicenym.reproduction import published_checks
+from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.reproduction import joint_figures, published_checks
 from voicenym.reproduction.bench import IGNORANT, LAZY, Bench, Measurement
 from voicenym.reproduction.counterparts import MIXTURE, SELECTION
-from voicenym.reproduction.outcome import Figure, Finding, OurPanel, OurRow, absent, all_of, exceeds
+from voicenym.reproduction.outcome import (
+    Figure,
+    Finding,
+    OurPanel,
+    OurRow,
+    above,
+    absent,
+    all_of,
+    exceeds,
+    negated,
+)
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_figures import PublishedPanel, panels_of
 from voicenym.reproduction.table_rows import (
@@ -59,15 +70,32 @@ def verifiability(bench: Bench) -> Ours:
 def _rises(bench: Bench, scene: str, attacker: str, up: bool) -> Finding:
     """Whether drawing from the mixture has a higher EER than selection, or a lower one."""
     figures, verdicts = [], []
+    size = bench.budget.replicates
     for sex in SEXES:
-        mixture, selection = (
-            attacked(bench, system, attacker, "EER", sex) for system in (MIXTURE, SELECTION)
-        )
-        figures += [(f"mixture {sex}", mixture), (f"selection {sex}", selection)]
-        verdicts.append(exceeds(mixture, selection) if up else exceeds(selection, mixture))
+        own = [_drawn(bench, system, attacker, sex) for system in (MIXTURE, SELECTION)]
+        gap = joint_figures.difference(own[0], own[1], size)
+        figures += [(f"{name} {sex}", joint_figures.percent(drawn, size))
+                    for name, drawn in zip(("mixture", "selection"), own, strict=True)]  # fmt: skip
+        figures.append((f"difference {sex}", gap))
+        verdict = above(gap, 0.0)
+        verdicts.append(verdict if up else negated(verdict))
     word = "higher" if up else "lower"
     claim = f"{scene}: the mixture's EER is {word} than the baseline's, for women and men"
     return compared(claim, all_of(verdicts), *figures)
+
+
+def _drawn(bench: Bench, system: str, attacker: str, sex: str) -> Drawn | None:
+    """EER of the first verifier as a function of drawn speakers."""
+    found = bench.measured(system)
+    if isinstance(found, str):
+        return None
+    return joint_figures.attack(found, "EER", attacker, found.results.attacks[0].verifier, sex)
+
+
+def said(bench: Bench, system: str) -> Drawn | None:
+    """Word errors of a system as a function of drawn speakers."""
+    one = bench.measured(system)
+    return None if isinstance(one, str) else joint_figures.words(one)
 
 
 def numbers(bench: Bench) -> Ours:
@@ -96,11 +124,16 @@ def words(bench: Bench) -> Ours:
             filled(panel.columns, {"test": with_difference(mixture, selection)}, ONE_SET),
         ),
     )
+    size = bench.budget.replicates
+    more = joint_figures.difference(said(bench, MIXTURE), said(bench, SELECTION), size)
+    found = bench.measured(MIXTURE)
+    bare = None if isinstance(found, str) else joint_figures.words(found, "original")
+    lost = joint_figures.difference(said(bench, MIXTURE), bare, size)
     findings = (
-        compared("The mixture has more word errors than the baseline", exceeds(mixture, selection),
-                 ("mixture", mixture), ("selection", selection)),
-        compared("Anonymization costs words", exceeds(mixture, before),
-                 ("mixture", mixture), ("original", before)),
+        compared("The mixture has more word errors than the baseline", above(more, 0.0),
+                 ("mixture", mixture), ("selection", selection), ("difference", more)),
+        compared("Anonymization costs words", above(lost, 0.0),
+                 ("mixture", mixture), ("original", before), ("difference", lost)),
     )  # fmt: skip
     return Ours((OurPanel(panel.title, panel.columns, rows),), findings)
 
