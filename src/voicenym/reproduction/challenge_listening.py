@@ -8,7 +8,7 @@ from voicenym.reproduction import listening
 from voicenym.reproduction.bench import IGNORANT, Bench
 from voicenym.reproduction.challenge_speech import PAPER, counterparts
 from voicenym.reproduction.outcome import Finding, OurPanel, OurRow, absent
-from voicenym.reproduction.panel_drawings import scatter
+from voicenym.reproduction.panel_drawings import boxes, scatter
 from voicenym.reproduction.paper_table import Compute, Ours
 from voicenym.reproduction.published_checks import interval_of_correlation, same_numbers
 from voicenym.reproduction.published_figures import panels_of
@@ -47,7 +47,9 @@ def _symmetric(table: str) -> Finding:
 
 def violins(bench: Bench) -> Ours:
     """Figure 24: normalised ranks by system and question."""
-    return Ours((listening.normalised_means(bench, QUESTIONS),))
+    parts = listening.spreads(bench, QUESTIONS, ranks=True)
+    drawings = (("figure-24.svg", boxes(parts, "normalised rank")),) if parts else ()
+    return Ours((listening.normalised_means(bench, QUESTIONS),), (), (), drawings)
 
 
 def objective_and_subjective(bench: Bench) -> Ours:

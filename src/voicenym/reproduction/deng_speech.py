@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
+from voicenym.metrics.listening_ranks import mann_whitney
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT, LAZY, Bench
 from voicenym.reproduction.deng_systems import CLOAK, OURS, PAPER, SYSTEMS
-from voicenym.reproduction.listening import normalised_means, opinions
+from voicenym.reproduction.listening import ORIGINAL, normalised_means, opinions, spreads
 from voicenym.reproduction.outcome import Figure, Finding, OurPanel, OurRow, above, all_of, exceeds
-from voicenym.reproduction.panel_drawings import curves
+from voicenym.reproduction.panel_drawings import boxes, curves
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_figures import PublishedPanel, panels_of
 from voicenym.reproduction.table_rows import attacked, compared, filled, useful
+
+CLOAKS = ("v-cloak", "vcloak")
+"""Names of V-Cloak in a file of answers."""
+LEVEL = 0.01
+"""Of significance; the paper names none."""
 
 
 def _panel(table: str) -> PublishedPanel:
@@ -105,4 +112,29 @@ def users(bench: Bench) -> Ours:
     columns = ("ratings", "mean", "standard deviation")
     panels = [opinions(bench, question, columns, question) for question in questions]
     panels.append(normalised_means(bench, [(question, "") for question in questions]))
-    return Ours(tuple(panels))
+    parts = spreads(bench, [(question, "") for question in questions], ranks=False)
+    drawings = (("figure-9.svg", boxes(parts, "score")),) if parts else ()
+    return Ours(tuple(panels), tuple(_preferred(bench)), (), drawings)
+
+
+def _preferred(bench: Bench) -> Iterator[Finding]:
+    """Claims of section 5.9: V-Cloak has the highest scores of similarity and acceptability.
+
+    Decided by two-sided Mann-Whitney tests at 1 %, as the listening tests of the challenge are.
+    """
+    for question in ("similarity", "acceptability"):
+        scores = spreads(bench, [(question, "")], ranks=True).get(question, {})
+        cloak = next((name for name in scores if name.lower() in CLOAKS), "")
+        others = {name: own for name, own in scores.items()
+                  if name not in (cloak, *ORIGINAL)}  # fmt: skip
+        if not cloak or not others:
+            continue
+        tests = {name: mann_whitney(scores[cloak], own) for name, own in others.items()}
+        verdicts = [
+            None if test.p > LEVEL else bool(scores[cloak].mean() > others[name].mean())
+            for name, test in tests.items()
+        ]
+        evidence = "; ".join(f"against {name}: p = {test.p:.2g}, mean rank "
+                             f"{scores[cloak].mean():.2f} and {others[name].mean():.2f}"
+                             for name, test in tests.items())  # fmt: skip
+        yield Finding(f"Listeners give V-Cloak the highest {question}", all_of(verdicts), evidence)

@@ -17,7 +17,7 @@ from voicenym.metrics.scores import Speakers
 from voicenym.reproduction import joint_figures, listening
 from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.challenge_speech import det
-from voicenym.reproduction.listening import NO_ANSWERS, Answer
+from voicenym.reproduction.listening import NO_ANSWERS, ORIGINAL, Answer
 from voicenym.reproduction.outcome import (
     Figure,
     Finding,
@@ -32,8 +32,6 @@ from voicenym.reproduction.panel_drawings import detection
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.table_rows import compared
 
-ORIGINAL = ("original", "Original", "Orig", "B0")
-"""Names of original speech in a file of answers."""
 TASKS = ("naturalness", "intelligibility", "similarity, same speaker",
          "similarity, different speakers")  # fmt: skip
 Scored = tuple[Sequence[Answer], Sequence[Answer]]

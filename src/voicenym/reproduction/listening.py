@@ -24,6 +24,8 @@ from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, absent
 
 FIELDS = ("listener", "item", "system", "question", "kind", "score")
+ORIGINAL = ("original", "Original", "Orig", "B0")
+"""Names of original speech in a file of answers."""
 NO_ANSWERS = "needs listeners' answers: --answers FILE"
 
 
@@ -128,6 +130,29 @@ def normalised_means(bench: Bench, questions: Sequence[tuple[str, str]]) -> OurP
             values = float(own.mean()), *(float(v) for v in np.percentile(own, (25, 50, 75)))
             rows.append(OurRow(f"{name}, {system}", tuple(map(Figure, values))))
     return OurPanel("normalised ranks", columns, tuple(rows), 3)
+
+
+def spreads(
+    bench: Bench, questions: Sequence[tuple[str, str]], *, ranks: bool
+) -> dict[str, dict[str, np.ndarray]]:
+    """Scores, or normalised ranks, by question and system; questions without answers are left out.
+
+    Args:
+        bench: with the answers.
+        questions: and the kind of pair; empty for all.
+        ranks: whether the scores are normalised.
+    """
+    parts = {}
+    for question, kind in questions:
+        found = asked(bench, question, kind)
+        if not found:
+            continue
+        scores = ranked(found) if ranks else np.array([a.score for a in found])
+        parts[f"{question} {kind}".strip()] = {
+            system: scores[[a.system == system for a in found]]
+            for system in dict.fromkeys(a.system for a in found)
+        }
+    return parts
 
 
 def verification(bench: Bench) -> OurPanel:

@@ -100,6 +100,29 @@ def cumulative(parts: Mapping[str, Mapping[str, np.ndarray]], across: str) -> Pi
 
 
 @drawn
+def boxes(parts: Mapping[str, Mapping[str, np.ndarray]], up: str) -> Picture:
+    """A small picture a part: quartiles, whiskers to 1.5 of their distance, mean as a triangle.
+
+    Args:
+        parts: by title, values by group.
+        up: label of the axis.
+    """
+    figure, axes = panels(len(parts), 2.4)
+    for number, (axis, (title, groups)) in enumerate(zip(axes, parts.items(), strict=False)):
+        axis.boxplot(
+            list(groups.values()), widths=0.6, showmeans=True,
+            medianprops={"color": COLOURS[1]}, flierprops={"marker": ".", "ms": 2.5},
+            meanprops={"marker": "^", "ms": 4, "mfc": COLOURS[0], "mec": COLOURS[0]},
+        )  # fmt: skip
+        axis.set_xticks(range(1, len(groups) + 1), [shortened(group, 14) for group in groups],
+                        rotation=30, ha="right")  # fmt: skip
+        axis.set_title(title, fontsize=8.5)
+        if number % 3 == 0:
+            axis.set_ylabel(up)
+    return figure
+
+
+@drawn
 def detection(
     parts: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]],
 ) -> Picture:
