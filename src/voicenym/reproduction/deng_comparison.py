@@ -50,8 +50,13 @@ def comparison(bench: Bench) -> Ours:
         OurPanel("by verifier", columns, tuple(more), 1),
     )
     findings = tuple(_claims(parts, said, size)) if OURS in parts else ()
-    drawings = (("figure-6.svg", dots(panels[0])), ("figure-6-by-verifier.svg", dots(panels[1])))
+    drawings = pictures("figure-6", panels) if names else ()
     return Ours(panels, findings, (means_of(names), *lacking(bench)), drawings)
+
+
+def pictures(name: str, panels: tuple[OurPanel, OurPanel]) -> tuple[tuple[str, str], ...]:
+    """Pictures of the means, and of each verifier."""
+    return (f"{name}.svg", dots(panels[0])), (f"{name}-by-verifier.svg", dots(panels[1]))
 
 
 def rates(found: Measurement, attacker: str, names: Sequence[str]) -> dict[str, list[Drawn]]:
@@ -83,6 +88,8 @@ def each(own: Mapping[str, Sequence[Drawn]], size: int) -> tuple[Figure, ...]:
 
 def means_of(names: Sequence[str]) -> str:
     """What means over verifiers are means of."""
+    if not names:
+        return "no verifier ran"
     return f"means are over {len(names)} verifiers ({', '.join(names)}); the paper's are over five"
 
 

@@ -10,7 +10,15 @@ from voicenym.attack.denoisers import denoisers
 from voicenym.metrics.bootstrap_draws import Drawn
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT, Bench
-from voicenym.reproduction.deng_comparison import RATES, averages, cloak_text, each, means_of, rates
+from voicenym.reproduction.deng_comparison import (
+    RATES,
+    averages,
+    cloak_text,
+    each,
+    means_of,
+    pictures,
+    rates,
+)
 from voicenym.reproduction.deng_systems import CLOAK, OURS, PAPER, SYSTEMS, attacking, lacking
 from voicenym.reproduction.outcome import (
     Figure,
@@ -22,7 +30,6 @@ from voicenym.reproduction.outcome import (
     all_of,
     negated,
 )
-from voicenym.reproduction.panel_drawings import dots
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_figures import panels_of
 from voicenym.reproduction.table_rows import compared
@@ -64,7 +71,7 @@ def cleaned(bench: Bench) -> Ours:
         OurPanel("by verifier", columns, tuple(more), 1),
     )
     findings = tuple(_claims(found, size)) if OURS in found else ()
-    drawings = (("figure-7.svg", dots(panels[0])), ("figure-7-by-verifier.svg", dots(panels[1])))
+    drawings = pictures("figure-7", panels) if names else ()
     return Ours(panels, findings, (means_of(names), *lacking(bench)), drawings)
 
 
