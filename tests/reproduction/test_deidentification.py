@@ -41,7 +41,7 @@ def test_one_data_set_is_enough_against_a_claim():
 
 def test_without_speech_the_printed_numbers_are_drawn(mute):
     outcome = run(TABLE, mute)
-    assert list(outcome.drawings) == ["figure-23-theirs.svg"]
+    assert list(outcome.drawings) == ["theirs.svg"]
     rows = {row.label: row.figures for row in outcome.panels[0].rows}
     assert rows["DeID, EER"][1].value == 206.0  # 18 systems, 12 sets, but for 10
     assert rows["DeID, EER"][0].value > 0.5

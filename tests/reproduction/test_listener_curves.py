@@ -54,7 +54,7 @@ def test_rates_of_tasks_are_those_of_the_answers(tmp_path):
     # originals have the best curves; pairs of `bad` mislead as often as they can
     assert found["listeners, original"][2:] == [0.0, 0.0]
     assert found["listeners, bad"][2:] == [pytest.approx(50.0)] * 2
-    assert list(outcome.drawings) == ["figure-25.svg"]
+    assert list(outcome.drawings) == ["listeners.svg"]
 
 
 def test_a_claim_that_listeners_tell_originals_needs_every_system(tmp_path):

@@ -112,10 +112,10 @@ def test_v_cloak_is_preferred_where_every_listener_does(tmp_path):
     alike, accepted = outcome.findings
     assert alike.holds is True
     assert accepted.holds is None
-    assert outcome.drawings["figure-9.svg"].startswith("<svg")
+    assert outcome.drawings["boxes.svg"].startswith("<svg")
 
 
 def test_figure_24_is_drawn_of_answers(answered, mute):
     (table,) = tables("tomashenko-2022", "figure-24")
-    assert list(run(table, answered).drawings) == ["figure-24.svg"]
+    assert list(run(table, answered).drawings) == ["boxes.svg"]
     assert run(table, mute).drawings == {}

@@ -52,7 +52,7 @@ def test_curves_have_settings_columns_and_levels():
 
 def test_scatter_cumulative_and_detection_name_groups_and_parts():
     points = {"one": {"s": [(0.0, 1.0)], "t": []}, "two": {"t": [(1.0, 2.0)]}}
-    assert {"one", "two", "s", "t"} <= set(texts(panel_drawings.scatter(points, "x", "y")))
+    assert {"one", "two", "s", "t"} <= set(texts(panel_drawings.scatter(points, "y")))
     values = {"f": {"original": np.arange(5.0), "mixture": np.arange(3.0)}}
     assert {"f", "original", "mixture"} <= set(texts(panel_drawings.cumulative(values, "cosine")))
     scores = {"task": {"s": ([2.0, 3.0], [0.0, 1.0, 2.5])}}

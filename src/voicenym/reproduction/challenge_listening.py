@@ -48,7 +48,7 @@ def _symmetric(table: str) -> Finding:
 def violins(bench: Bench) -> Ours:
     """Figure 24: normalised ranks by system and question."""
     parts = listening.spreads(bench, QUESTIONS, ranks=True)
-    drawings = (("figure-24.svg", boxes(parts, "normalised rank")),) if parts else ()
+    drawings = (("boxes.svg", boxes(parts, "normalised rank")),) if parts else ()
     return Ours((listening.normalised_means(bench, QUESTIONS),), (), (), drawings)
 
 
@@ -129,7 +129,7 @@ def printed(metric: str) -> Compute:
     """Computation of figure 27 or 28: the printed numbers of table 18 against each other."""
 
     def compute(bench: Bench) -> Ours:
-        drawing = scatter({metric: _points(metric)}, "objective", "listeners")
+        drawing = scatter({metric: _points(metric)}, "listeners", "objective")
         return Ours((), tuple(_correlated(metric)), (), (("theirs.svg", drawing),))
 
     return compute

@@ -62,9 +62,9 @@ def figure(bench: Bench) -> Ours:
     findings = [*stated(points["G_VD"])]
     if bench.speech is not None:
         findings += _here(bench)
-    drawings = [("figure-23-theirs.svg", scatter(printed, "metric", "DeID, %"))]
+    drawings = [("theirs.svg", scatter(printed, "DeID, %"))]
     if any(own.values()):
-        drawings.append(("figure-23-ours.svg", scatter(own, "metric", "DeID, %")))
+        drawings.append(("ours.svg", scatter(own, "DeID, %")))
     panel = OurPanel("Pearson's r", columns, tuple(rows), 3)
     return Ours((panel,), tuple(findings), (), tuple(drawings))
 

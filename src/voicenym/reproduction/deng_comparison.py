@@ -50,13 +50,13 @@ def comparison(bench: Bench) -> Ours:
         OurPanel("by verifier", columns, tuple(more), 1),
     )
     findings = tuple(_claims(parts, said, size)) if OURS in parts else ()
-    drawings = pictures("figure-6", panels) if names else ()
+    drawings = pictures(panels) if names else ()
     return Ours(panels, findings, (means_of(names), *lacking(bench)), drawings)
 
 
-def pictures(name: str, panels: tuple[OurPanel, OurPanel]) -> tuple[tuple[str, str], ...]:
+def pictures(panels: tuple[OurPanel, OurPanel]) -> tuple[tuple[str, str], ...]:
     """Pictures of the means, and of each verifier."""
-    return (f"{name}.svg", dots(panels[0])), (f"{name}-by-verifier.svg", dots(panels[1]))
+    return ("means.svg", dots(panels[0])), ("by-verifier.svg", dots(panels[1]))
 
 
 def rates(found: Measurement, attacker: str, names: Sequence[str]) -> dict[str, list[Drawn]]:

@@ -71,7 +71,7 @@ def cleaned(bench: Bench) -> Ours:
         OurPanel("by verifier", columns, tuple(more), 1),
     )
     findings = tuple(_claims(found, size)) if OURS in found else ()
-    drawings = pictures("figure-7", panels) if names else ()
+    drawings = pictures(panels) if names else ()
     return Ours(panels, findings, (means_of(names), *lacking(bench)), drawings)
 
 

@@ -86,7 +86,7 @@ def levels(bench: Bench) -> Ours:
     shown = tuple(OurRow(row.label, row.figures[:1]) for row in rows)
     labels = [f"{epsilon:g}" for epsilon in bench.budget.epsilons]
     drawing = curves(OurPanel("", panel.columns[:1], shown), labels, "epsilon", "SNR, dB")
-    return Ours(panels, findings, (), (("figure-8.svg", drawing),))
+    return Ours(panels, findings, (), (("snr.svg", drawing),))
 
 
 def _rises(bench: Bench, metric: str) -> Finding:
@@ -113,7 +113,7 @@ def users(bench: Bench) -> Ours:
     panels = [opinions(bench, question, columns, question) for question in questions]
     panels.append(normalised_means(bench, [(question, "") for question in questions]))
     parts = spreads(bench, [(question, "") for question in questions], ranks=False)
-    drawings = (("figure-9.svg", boxes(parts, "score")),) if parts else ()
+    drawings = (("boxes.svg", boxes(parts, "score")),) if parts else ()
     return Ours(tuple(panels), tuple(_preferred(bench)), (), drawings)
 
 

@@ -42,7 +42,7 @@ def pooled(bench: Bench) -> Ours:
     """Figure 25: all answers; with speech, DET curves of our attackers beside them."""
     found = tasks(listening.answers(bench.answers) if bench.answers else ())
     panel = _rates("EER of listeners, %", found, bench)
-    drawings = [("figure-25.svg", _drawn(found))] if any(found.values()) else []
+    drawings = [("listeners.svg", _drawn(found))] if any(found.values()) else []
     findings = tuple(_claims(found, bench)) if any(found.values()) else ()
     machine = det(bench).drawings if bench.speech is not None else ()
     return Ours((panel, listening.verification(bench)), findings, (), (*drawings, *machine))
@@ -60,7 +60,7 @@ def by_set(bench: Bench) -> Ours:
     for name in sets:
         found = tasks([answer for answer in every if answer.set == name])
         panels.append(_rates(f"EER of listeners, %, {name}", found, bench))
-        drawings.append((f"figure-26-{name}.svg", _drawn(found)))
+        drawings.append((f"{name}.svg", _drawn(found)))
     return Ours(tuple(panels), (), (), tuple(drawings))
 
 

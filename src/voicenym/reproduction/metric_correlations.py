@@ -59,9 +59,9 @@ def against(
                 findings.append(_finding(f"{claim}, here", ours, len(mine), holds))
         printed = {attack: published_checks.points(tables, first, second, (attack,))
                    for attack in ATTACKS}  # fmt: skip
-        drawings = [("theirs.svg", scatter(printed, first, second))]
+        drawings = [("theirs.svg", scatter(printed, _axis(second), _axis(first)))]
         if any(own.values()):
-            drawings.append(("ours.svg", scatter(own, first, second)))
+            drawings.append(("ours.svg", scatter(own, _axis(second), _axis(first))))
         panel = OurPanel("Pearson's r", columns, tuple(rows), 3)
         return Ours((panel,), tuple(findings), (), tuple(drawings))
 
@@ -111,3 +111,8 @@ def of_bench(bench: Bench, attacker: str, metrics: tuple[str, str]) -> Points:
 def flat(points: Points) -> list[tuple[float, float]]:
     """Points of all systems."""
     return [point for own in points.values() for point in own]
+
+
+def _axis(metric: str) -> str:
+    """Label of an axis, with the metric's unit."""
+    return metric + {"EER": ", %", "D_ECE": ", bit", "worst case": ", log10(l)"}.get(metric, "")

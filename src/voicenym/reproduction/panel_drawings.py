@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from voicenym.evaluation.figures.svg import COLOURS, GREY, drawn, panels, paper, shortened
+from voicenym.evaluation.figures.svg import ACROSS, COLOURS, GREY, drawn, paper, shortened
 from voicenym.metrics.curves import det
 from voicenym.reproduction.outcome import Figure, OurPanel, OurRow
 from voicenym.reproduction.paper_table import Compute, Ours
@@ -23,18 +23,34 @@ if TYPE_CHECKING:
 MARKERS = "os^DvP*X"
 
 
+def _pictures(number: int, height: float) -> tuple[Picture, list[Axes]]:
+    """A figure of up to three pictures in a row, as wide as the page, and their axes."""
+    across = max(1, min(ACROSS, number))
+    rows = max(1, math.ceil(number / across))
+    figure, axes = paper(height * rows + 0.3, rows, across)
+    for axis in axes.flat[number:]:
+        axis.set_visible(False)
+    return figure, list(axes.flat)
+
+
+def _below(figure: Picture, entries: int) -> None:
+    """The legend of the first axis, below the pictures, where many names have room."""
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(entries, 7))
+
+
 @drawn
 def dots(panel: OurPanel) -> Picture:
     """A small picture a column: a row's figure as a dot with its interval, from the top down."""
     labels = [row.label.removeprefix("ours ") for row in panel.rows]
-    figure, axes = panels(len(panel.columns), 0.2 * len(labels) + 0.7)
+    figure, axes = _pictures(len(panel.columns), 0.2 * len(labels) + 0.7)
     for column, (name, axis) in enumerate(zip(panel.columns, axes, strict=False)):
         for place, row in enumerate(panel.rows):
             _dot(axis, place, row.figures[column])
         axis.set_yticks(range(len(labels)), [shortened(label, 24) for label in labels])
         axis.set_ylim(len(labels) - 0.5, -0.5)
         axis.set_title(shortened(name, 34), fontsize=8.5)
-        if column % 3:
+        if column % ACROSS:
             axis.set_yticklabels([])
     return figure
 
@@ -85,17 +101,18 @@ def cumulative(parts: Mapping[str, Mapping[str, np.ndarray]], across: str) -> Pi
         parts: by title, values by group.
         across: label of the axis.
     """
-    figure, axes = panels(len(parts), 2.4)
+    figure, axes = _pictures(len(parts), 2.4)
+    every = [values for groups in parts.values() for values in groups.values()]
+    low, high = min(v.min() for v in every), max(v.max() for v in every)
     for axis, (title, groups) in zip(axes, parts.items(), strict=False):
         for place, (group, values) in enumerate(groups.items()):
             held = np.sort(values)
             axis.step(held, np.arange(1, len(held) + 1) / len(held), where="post", lw=1.4,
                       color=COLOURS[place % len(COLOURS)], label=group)  # fmt: skip
         axis.set_title(title, fontsize=8.5)
-        axis.set(xlabel=across, ylim=(0, 1.02))
+        axis.set(xlabel=across, xlim=(low, high), ylim=(0, 1.02))
     figure.axes[0].set_ylabel("share below")
-    handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right upper")
+    _below(figure, 4)
     return figure
 
 
@@ -107,7 +124,7 @@ def boxes(parts: Mapping[str, Mapping[str, np.ndarray]], up: str) -> Picture:
         parts: by title, values by group.
         up: label of the axis.
     """
-    figure, axes = panels(len(parts), 2.4)
+    figure, axes = _pictures(len(parts), 2.4)
     for number, (axis, (title, groups)) in enumerate(zip(axes, parts.items(), strict=False)):
         axis.boxplot(
             list(groups.values()), widths=0.6, showmeans=True,
@@ -117,7 +134,7 @@ def boxes(parts: Mapping[str, Mapping[str, np.ndarray]], up: str) -> Picture:
         axis.set_xticks(range(1, len(groups) + 1), [shortened(group, 14) for group in groups],
                         rotation=30, ha="right")  # fmt: skip
         axis.set_title(title, fontsize=8.5)
-        if number % 3 == 0:
+        if number % ACROSS == 0:
             axis.set_ylabel(up)
     return figure
 
@@ -133,7 +150,7 @@ def detection(
     """
     from scipy.special import ndtri
 
-    figure, axes = panels(len(parts), 2.9)
+    figure, axes = _pictures(len(parts), 2.9)
     groups = list(dict.fromkeys(group for part in parts.values() for group in part))
     ticks = np.array([0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99])
     for number, (axis, (title, part)) in enumerate(zip(axes, parts.items(), strict=False)):
@@ -147,14 +164,14 @@ def detection(
         for set_ticks in (axis.set_xticks, axis.set_yticks):
             set_ticks(ndtri(ticks), [f"{100 * tick:g}" for tick in ticks])
         axis.set(xlim=ends, ylim=ends, xlabel="false alarms, %")
-        if number % 3 == 0:
+        if number % ACROSS == 0:
             axis.set_ylabel("misses, %")
         axis.set_title(title, fontsize=8.5)
         axis.tick_params(labelsize=7)
     for place, group in enumerate(groups):
         figure.axes[0].plot([], [], color=COLOURS[place % len(COLOURS)], label=shortened(group),
                             ls=("-", "--", ":")[place // len(COLOURS) % 3])  # fmt: skip
-    figure.legend(loc="outside right upper")
+    _below(figure, len(groups))
     return figure
 
 
@@ -200,28 +217,32 @@ def curves(
 
 @drawn
 def scatter(
-    parts: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], across: str, up: str
+    parts: Mapping[str, Mapping[str, Sequence[tuple[float, float]]]], up: str, across: str = ""
 ) -> Picture:
     """A small picture a part: points of every group, which has the same mark in all parts.
 
     Args:
         parts: by title, points ``(across, up)`` by group, such as a system.
-        across, up: labels of the axes.
+        up, across: labels of the axes; without ``across``, the part's title is below its picture.
     """
-    figure, axes = panels(len(parts), 2.4)
-    groups = list(dict.fromkeys(group for part in parts.values() for group in part))
+    figure, axes = _pictures(len(parts), 2.5)
+    groups = sorted({group for part in parts.values() for group in part},
+                    key=lambda group: (group != "Orig", group))  # fmt: skip
+    marks: dict[str, dict[str, Any]] = {
+        group: {"marker": MARKERS[i // len(COLOURS) % len(MARKERS)], "ms": 4, "mew": 0, "ls": "",
+                "color": COLOURS[i % len(COLOURS)]}
+        for i, group in enumerate(groups)
+    }  # fmt: skip
     for number, (axis, (title, part)) in enumerate(zip(axes, parts.items(), strict=False)):
         for group, points in part.items():
-            place = groups.index(group)
             x, y = zip(*points, strict=True) if points else ((), ())
-            axis.plot(x, y, MARKERS[place // len(COLOURS) % len(MARKERS)], ms=4, alpha=0.8, mew=0,
-                      color=COLOURS[place % len(COLOURS)])  # fmt: skip
-        axis.set_title(title, fontsize=8.5)
-        axis.set_xlabel(across)
-        if number % 3 == 0:
+            axis.plot(x, y, alpha=0.8, **marks[group])
+        if across:
+            axis.set_title(title, fontsize=8.5)
+        axis.set_xlabel(across or title)
+        if number % ACROSS == 0:
             axis.set_ylabel(up)
-    for place, group in enumerate(groups):
-        mark, colour = MARKERS[place // len(COLOURS) % len(MARKERS)], COLOURS[place % len(COLOURS)]
-        figure.axes[0].plot([], [], mark, ms=4, mew=0, color=colour, label=shortened(group))
-    figure.legend(loc="outside right upper")
+    for group in groups:
+        figure.axes[0].plot([], [], label=shortened(group), **marks[group])
+    _below(figure, len(groups))
     return figure

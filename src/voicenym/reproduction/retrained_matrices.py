@@ -33,7 +33,7 @@ def retrained(bench: Bench) -> Ours:
         found = own.measured(SELECTION)
         if not isinstance(found, str):
             drawing = similarities({called: found.evidence.matrices[found.name]})
-            drawings.append((f"figure-12-{place + 1}.svg", drawing))
+            drawings.append((f"{place + 1}.svg", drawing))
     if len(given) < 2:
         rows.append(OurRow("retrained", tuple(absent(GIVE) for _ in BLOCKS)))
     panel = OurPanel("mean similarity", BLOCKS, tuple(rows), 2)

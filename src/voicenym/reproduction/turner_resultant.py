@@ -64,7 +64,7 @@ def resultant(bench: Bench) -> Ours:
     columns = tuple(f"{q} % below" for q in QUANTILES)
     drawing = cumulative({"": {name: values for name, (values, _) in kinds.items()}}, "cosine")
     panel = OurPanel("cosines", columns, rows, 2)
-    return Ours((panel,), findings, (), (("figure-9.svg", drawing),))
+    return Ours((panel,), findings, (), (("distributions.svg", drawing),))
 
 
 def _pairs(names: list[str]) -> np.ndarray:

@@ -58,7 +58,7 @@ def forced(bench: Bench) -> Ours:
                  digits=3),
     )  # fmt: skip
     panel = OurPanel("min C_llr by theta", columns, tuple(rows), 3)
-    return Ours((panel,), findings, (), (("figure-7.svg", drawing),))
+    return Ours((panel,), findings, (), (("curves.svg", drawing),))
 
 
 def _fall(bench: Bench, free: str, least: str, attacker: str, sex: str) -> Figure:
@@ -93,4 +93,4 @@ def forced_words(bench: Bench) -> Ours:
     finding = compared("Word errors rise with a smaller theta", above(gap, 0.0), found[0],
                        found[-1], ("difference", gap))  # fmt: skip
     panel = OurPanel("WER by theta", column, tuple(rows), 1)
-    return Ours((panel,), (finding,), (), (("figure-8.svg", drawing),))
+    return Ours((panel,), (finding,), (), (("curves.svg", drawing),))

@@ -138,7 +138,7 @@ def baseline(bench: Bench) -> Ours:
                  (f"medians: {text}; {first}", gap), *rest, digits=2),
         compared("Women's vectors are more alike than men's", above(women, 0.0),
                  (f"medians: {text}; women less men", women), digits=2),
-    ), (), (("figure-2.svg", _curves(("original", "selection"))),))  # fmt: skip
+    ), (), (("distributions.svg", _curves(("original", "selection"))),))  # fmt: skip
 
 
 def _owners(sex: str) -> np.ndarray:
@@ -248,6 +248,6 @@ def distributions(bench: Bench) -> Ours:
         verdicts.append(exceeds(selection, mixture))
         named += [(f"mixture {sex}", mixture), (f"selection {sex}", selection)]
     claim = "The mixture's similarities match those of originals better than the baseline's (D_KS)"
-    drawing = ("figure-5.svg", _curves(("original", "mixture", "selection")))
+    drawing = ("distributions.svg", _curves(("original", "mixture", "selection")))
     finding = compared(claim, all_of(verdicts), *named, digits=2)
     return Ours((panel,), (finding,), (), (drawing,))
