@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from voicenym.metrics.bootstrap_draws import share
 from voicenym.metrics.eer import eer
 from voicenym.metrics.rates import wilson
+from voicenym.recognition import Recogniser
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT, unanimous
 from voicenym.reproduction.outcome import Figure, above
@@ -110,3 +113,27 @@ def test_rates_of_a_measurement_are_those_of_its_report(bench):
     clean = joint_figures.original(found, name)
     rate = found.evaluation.unprotected[0].figures["EER"].value
     assert 100.0 * clean.value == pytest.approx(rate)
+
+
+class Scripted(Recogniser):
+    """Hears every recording as the same words."""
+
+    name = "scripted"
+
+    def transcribe(self, recordings):
+        return ["one two three five" for _ in recordings]
+
+    def close(self):
+        pass
+
+
+def test_words_of_originals_are_kept_for_differences(bench):
+    """Every fourth word is another one, before and after."""
+    spoken = [replace(recording, text="one two three four") for recording in bench.recordings]
+    bench.__dict__["recordings"] = spoken
+    bench.recogniser = Scripted()
+    found = bench.measured("mcadams")
+    before, after = joint_figures.words(found, "original"), joint_figures.words(found)
+    assert before.value == after.value == 0.25
+    gap = joint_figures.difference(after, before, 20)
+    assert (gap.value, gap.low, gap.high) == (0.0, 0.0, 0.0)
