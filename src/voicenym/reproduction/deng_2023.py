@@ -52,6 +52,11 @@ THRESHOLD = (
     "the paper leaves the threshold of MMR undefined: here that of equal errors on original speech"
 )
 RECOGNISERS = "Whisper where the paper has five recognisers, which the extended version alone names"
+SEVERAL = (
+    "--verifier ecapa-small --verifier resemblyzer --verifier gmm-ubm:IVECTOR --verifier "
+    "ivector:IVECTOR"
+)
+"""Verifiers of the run that is stored; IVECTOR is a folder of voicenym train ivector."""
 EXTENDED = "the table is in the extended version; only values that the text quotes are here"
 
 
@@ -63,8 +68,9 @@ def _of(
     *differs: str,
     needs: tuple[str, ...] = (SPEECH,),
     cost: str = "minutes",
+    options: str = "",
 ) -> PaperTable:
-    return PaperTable(PAPER, name, title, compute, how, differs, needs, cost)
+    return PaperTable(PAPER, name, title, compute, how, differs, needs, cost, options)
 
 
 TABLES = (
@@ -73,23 +79,23 @@ TABLES = (
         "one core of the machine at hand; the paper does not name its own"),
     _of("table-2", "Data sets", deng_speech.data_sets, "counted", DATA, cost="seconds"),
     _of("table-3", "Verifiers on original speech", deng_verifiers.verifiers,
-        "EER of every --verifier on original speech", VERIFIERS, DATA),
+        "EER of every --verifier on original speech", VERIFIERS, DATA, options=SEVERAL),
     _of("table-4", "Adversary A3", deng_verifiers.unlinkability,
         "the lazy-informed attacker; for the last column the key-holder that gives all models the "
         "trial's voice", CLOAK, SYSTEMS, VERIFIERS, DATA, ATTACKERS,
         "in the column 'without key' our targets are drawn by the key",
-        needs=(NOTHING, SPEECH)),
+        needs=(NOTHING, SPEECH), options=SEVERAL),
     _of("table-5", "Verifiers trained on other data", deng_verifiers.separate,
         "MMR, WMR and EER of the ignorant attacker", CLOAK, SYSTEMS, VERIFIERS, DATA, THRESHOLD,
         "ecapa-small is part of vcloak's training; Resemblyzer is not",
-        needs=(NOTHING, SPEECH)),
+        needs=(NOTHING, SPEECH), options=SEVERAL),
     _of("figure-6", "Adversary A1 and words", deng_comparison.comparison,
         "means over every --verifier, each verifier, and word errors", CLOAK, SYSTEMS, VERIFIERS,
-        DATA, THRESHOLD, RECOGNISERS, needs=(SPEECH, WORDS)),
+        DATA, THRESHOLD, RECOGNISERS, needs=(SPEECH, WORDS), options=SEVERAL),
     _of("figure-7", "Adversary A2: de-noisers", deng_denoisers.cleaned,
         "the ignorant attacker after each of six de-noisers, means over every --verifier and each "
         "verifier", CLOAK, SYSTEMS, VERIFIERS, DATA,
-        THRESHOLD, "MP3 at 32 kbit/s; the paper names no rate"),
+        THRESHOLD, "MP3 at 32 kbit/s; the paper names no rate", options=SEVERAL),
     _of("figure-8", "Levels of anonymization", deng_speech.levels,
         "the budget's values of epsilon", CLOAK, DATA, THRESHOLD, needs=(SPEECH, WORDS)),
     _of("figure-9", "User study", deng_speech.users, "means and normalised ranks of --answers",

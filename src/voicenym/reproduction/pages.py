@@ -41,6 +41,8 @@ def command(table: PaperTable) -> str:
     parts = [f"voicenym reproduce {table.paper.name} {table.name}"]
     if SPEECH in table.needs:
         parts.append("--speech SPEECH --pool OTHERS --budget small")
+    if table.options:
+        parts.append(table.options)
     if WORDS in table.needs:
         parts.append("--recogniser-weights WHISPER")
     if CLOAKS in table.needs:
@@ -98,6 +100,8 @@ def summary(outcomes: Mapping[str, Outcome]) -> str:
         "item, system, question, kind and score; questions are MOS, naturalness, intelligibility, "
         "similarity and acceptability, and kind is same or different for similarity; a column set "
         "may name the test set.",
+        "- `--verifier` may be repeated; `gmm-ubm:IVECTOR` and `ivector:IVECTOR` take the folder "
+        "that `voicenym train ivector` wrote.",
         "- `--update` puts the outcome into the package, `--page` writes these pages.",
         "",
         f"Of {len(every)} tables and figures, {len(ours)} have figures of ours, and of "

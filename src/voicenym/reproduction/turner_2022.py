@@ -60,10 +60,17 @@ def _tests(bench: Bench) -> Ours:
 
 
 def _spoken(
-    name: str, title: str, compute: Compute, how: str, *differs: str, words: bool = False
+    name: str,
+    title: str,
+    compute: Compute,
+    how: str,
+    *differs: str,
+    words: bool = False,
+    options: str = "",
 ) -> PaperTable:
     needs = (SPEECH, WORDS) if words else (SPEECH,)
-    return PaperTable(PAPER, name, title, compute, how, (SYSTEM, PEOPLE, *differs), needs)
+    about = (SYSTEM, PEOPLE, *differs)
+    return PaperTable(PAPER, name, title, compute, how, about, needs, options=options)
 
 
 TABLES = (
@@ -98,7 +105,8 @@ TABLES = (
                "cosines of all pairs, and D_KS with its interval", (VECTORS,), (NOTHING,),
                "seconds"),
     _spoken("figure-6", "Another verifier: i-vectors", pictured(turner_speech.other_verifier),
-            "the attacks of table 1 with every --verifier", TRIALS),
+            "the attacks of table 1 with every --verifier", TRIALS,
+            options="--verifier ecapa-small --verifier ivector:IVECTOR"),
     _spoken("figure-7", "min C_llr by theta", turner_theta.forced,
             "the budget's values of theta, with the attackers of table 1", VERIFIER, TRIALS,
             "theta is a cosine of ecapa-small's vectors, where different speakers have about 0.2, "
