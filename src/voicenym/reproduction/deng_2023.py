@@ -56,7 +56,7 @@ SEVERAL = (
     "--verifier ecapa-small --verifier resemblyzer --verifier gmm-ubm:IVECTOR --verifier "
     "ivector:IVECTOR"
 )
-"""Verifiers of the run that is stored; IVECTOR is a folder of voicenym train ivector."""
+"""Verifiers that are at hand; IVECTOR is a folder of voicenym train ivector."""
 EXTENDED = "the table is in the extended version; only values that the text quotes are here"
 
 
