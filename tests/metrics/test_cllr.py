@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from scipy.stats import norm
 
 from voicenym.evaluation.reported_metrics import measure
 from voicenym.metrics import Speakers, cllr, min_cllr
-from voicenym.metrics.cllr import COST, MIN_COST
+from voicenym.metrics.cllr import COST, MIN_COST, least_cost
 from voicenym.metrics.metric_inputs import TrialScores
 
 scores = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=25)
@@ -90,3 +92,20 @@ def test_the_reported_cost_exceeds_that_after_calibration_by_what_calibration_lo
     assert figure.low <= figure.value <= figure.high
     assert figure.unit == "bit"
     assert measure(inflated)["C_llr"] == figure
+
+
+def test_the_least_cost_of_drawn_speakers_is_that_of_repeated_trials():
+    """Three speakers, of whom one was drawn twice and one not at all."""
+    rng = np.random.default_rng(3)
+    pairs = [(a, b) for a in range(3) for b in range(3) for _ in range(4)]
+    same = np.array([a == b for a, b in pairs])
+    scores = rng.normal(size=len(pairs)) + same
+    who = np.array(pairs)
+    found = least_cost(scores[same], scores[~same], Speakers(who[same], who[~same]))
+    assert found.value == min_cllr(scores[same], scores[~same], interval=None).value
+    times = np.array([2, 0, 1])
+    weights = [int(times[a] * (1 if a == b else times[b])) for a, b in pairs]
+    again, kind = np.repeat(scores, weights), np.repeat(same, weights)
+    expected = min_cllr(again[kind], again[~kind], interval=None).value
+    assert found.again(times.astype(float)) == pytest.approx(expected)
+    assert math.isnan(found.again(np.array([0.0, 3.0, 0.0])))

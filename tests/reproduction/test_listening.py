@@ -6,7 +6,7 @@ import pytest
 from tests.reproduction.conftest import TINY
 
 from voicenym.errors import VoicenymError
-from voicenym.reproduction import challenge_listening, listening
+from voicenym.reproduction import listener_curves, listening
 from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.paper_list import run, tables
 
@@ -64,7 +64,7 @@ def test_normalised_ranks_remove_the_listeners_scales(answered):
 
 
 def test_listeners_verify_speakers(answered):
-    found = by_label(challenge_listening.curves(answered).panels[0])
+    found = by_label(listener_curves.pooled(answered).panels[1])
     assert found["listeners, original"] == [0.0, 0.0, pytest.approx(0.0, abs=1e-9)]
     assert found["listeners, bad"][0] == pytest.approx(50.0)
     assert found["listeners, bad"][2] == pytest.approx(1.0)
@@ -94,3 +94,28 @@ def test_files_that_are_no_answers_are_refused(tmp_path, text, message):
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(VoicenymError, match="cannot be read"):
         listening.answers(tmp_path / "none.tsv")
+
+
+def test_v_cloak_is_preferred_where_every_listener_does(tmp_path):
+    """Deng et al., figure 9: twelve listeners; similarity is clear, acceptability is equal."""
+    lines = [HEAD]
+    for listener in range(12):
+        for item in range(5):
+            for system in ("V-Cloak", "McAdams", "HFGAN"):
+                mine = 9 if system == "V-Cloak" else 3 + item % 2
+                lines.append(f"l{listener}\t{item}\t{system}\tsimilarity\t\t{mine}")
+                lines.append(f"l{listener}\t{item}\t{system}\tacceptability\t\t{5 + item % 3}")
+    file = tmp_path / "users.tsv"
+    file.write_text("\n".join(lines) + "\n")
+    (table,) = tables("deng-2023", "figure-9")
+    outcome = run(table, Bench(TINY, answers=file))
+    alike, accepted = outcome.findings
+    assert alike.holds is True
+    assert accepted.holds is None
+    assert outcome.drawings["boxes.svg"].startswith("<svg")
+
+
+def test_figure_24_is_drawn_of_answers(answered, mute):
+    (table,) = tables("tomashenko-2022", "figure-24")
+    assert list(run(table, answered).drawings) == ["boxes.svg"]
+    assert run(table, mute).drawings == {}

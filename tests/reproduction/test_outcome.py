@@ -15,10 +15,12 @@ from voicenym.reproduction.outcome import (
     OurPanel,
     OurRow,
     Outcome,
+    above,
     absent,
     all_of,
     exceeds,
     figure_text,
+    negated,
 )
 
 
@@ -28,14 +30,23 @@ from voicenym.reproduction.outcome import (
         (Figure(3, 2, 4), Figure(1, 0, 1.5), True),
         (Figure(1, 0, 1.5), Figure(3, 2, 4), False),
         (Figure(3, 1, 4), Figure(1, 0, 1.5), None),
-        (Figure(2.0), Figure(1.0), True),
-        (Figure(1.0), Figure(2.0), False),
+        (Figure(2.0), Figure(1.0), None),
+        (Figure(2.0, 1.5, 2.5), Figure(1.0), None),
         (Figure(1.0), absent("no speech"), None),
         (Figure(math.nan), Figure(1.0), None),
     ],
 )
 def test_figures_are_compared_by_their_intervals(first, second, verdict):
     assert exceeds(first, second) is verdict
+
+
+def test_a_figure_is_above_a_number_where_its_whole_interval_is():
+    assert above(Figure(3.0, 1.0, 4.0), 0.5) is True
+    assert above(Figure(3.0, 1.0, 4.0), 5.0) is False
+    assert above(Figure(3.0, 1.0, 4.0), 3.5) is None
+    assert above(Figure(3.0), 0.0) is None
+    assert above(absent("no speech"), 0.0) is None
+    assert [negated(verdict) for verdict in (True, False, None)] == [False, True, None]
 
 
 def test_one_claim_that_fails_is_enough_and_one_undecided_is_not():

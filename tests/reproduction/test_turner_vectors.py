@@ -31,9 +31,22 @@ def test_averages_are_more_alike_than_originals_and_draws_of_the_mixture_are_not
 def test_the_baselines_voices_are_compared_with_originals(mute):
     alike, women = turner_vectors.baseline(mute).findings
     assert alike.holds is True
-    assert "D_KS of women's and men's" in women.evidence
+    assert "women less men" in women.evidence
 
 
 def test_cosines_of_orthogonal_and_of_equal_vectors():
     assert turner_vectors.cosines(np.eye(3)).tolist() == [0.0, 0.0, 0.0]
     assert turner_vectors.cosines(np.ones((2, 4))).tolist() == [1.0]
+
+
+def test_equal_distances_are_unchanged_only_where_their_intervals_are_narrow():
+    from voicenym.training.identity.train_mixture import Tried
+
+    def size(low, high):
+        return Tried("f", 0.99, 1, 9, (low + high) / 2, low, high, 1.0, 1.0, 1.0)
+
+    narrow = size(0.08, 0.09)
+    assert turner_vectors.unchanged(narrow, size(0.07, 0.10)) is True
+    assert turner_vectors.unchanged(narrow, size(0.02, 0.20)) is None
+    assert turner_vectors.unchanged(narrow, size(0.20, 0.30)) is False
+    assert turner_vectors.unchanged(size(0.20, 0.30), narrow) is False

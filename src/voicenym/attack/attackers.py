@@ -18,6 +18,7 @@ from voicenym.attack.denoisers import Denoise
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.remembered import Remembering
 from voicenym.corpus.transforms import Step, Transform
 from voicenym.verification.scoring import Backend
 from voicenym.verification.verifier import Verifier
@@ -220,7 +221,8 @@ class Denoising(Comparing):
         return [cls(name) for name in resources.denoisers]
 
     def trials(self, scenario: Scenario) -> Transform:
-        return scenario.protection.transform.then(Denoise(self.denoiser))
+        steps = scenario.protection.transform.then(Denoise(self.denoiser)).steps
+        return Remembering(steps)
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ class Evidence:
         scores: ``[model, trial]`` by system (``original`` for none) and ``attacker, verifier``.
         vectors: ``[trial, dimension]`` of the trials as published, by system.
         matrices: voice similarity ``oo``, ``oa``, ``aa`` by system.
-        words: errors of the recogniser by recording, by system.
+        words: errors of the recogniser by recording, by system (``original`` for none).
     """
 
     trials: Trials

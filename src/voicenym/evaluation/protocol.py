@@ -88,6 +88,8 @@ def evaluate(
             voices[0], plan.trials.recordings, original.original
         )
         useful = session.utility("original", "original", original.original)
+        if "WER" in useful.tallies:
+            evidence.words["original"] = useful.tallies["WER"]
         weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **session.options)
         labels = kept_labels.Classifiers(
             plan.trials, plan.pool if plan.pool_is_original else (), original.original,

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.metrics.bootstrap_draws import Drawn
 from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
 from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
-from voicenym.metrics.pav_batches import Blocks
+from voicenym.metrics.pav_batches import Blocks, blocks
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.speaker_pairs import SpeakerPairs
 
 
 @dataclass(frozen=True)
@@ -97,8 +99,46 @@ def min_cllr(
     return Cllr(value, percentiles(costs, level))
 
 
-def _least_costs(blocks: Blocks) -> Array:
-    target, nontarget = blocks.means(*_costs(blocks.llr))
+def least_cost(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
+    """:func:`min_cllr` as a function of drawn speakers, in bits.
+
+    A trial has the product of how often both of its speakers were drawn as its weight.
+
+    Args:
+        target, nontarget: scores.
+        speakers: of the trials.
+
+    Raises:
+        ScoreError: NaN, a class without trials, or speakers that do not fit the trials.
+
+    Example:
+        >>> who = Speakers(np.array([[0, 0], [1, 1]]), np.array([[0, 1]]))
+        >>> found = least_cost([0.0, 3.0], [1.0], who)
+        >>> round(found.value, 3), found.again(np.array([0.0, 2.0]))
+        (0.689, nan)
+    """
+    trials = SortedTrials(target, nontarget, speakers)
+    pairs = SpeakerPairs(speakers, (trials.target.size, trials.nontarget.size))
+    *places, count = trials.bins
+    tables = [pairs.counts(which, place, count) for which, place in enumerate(places)]
+
+    def every(times: Array) -> Array:
+        costs = []
+        for rows in pairs.steps(len(times), count):
+            drawn = [table(times[rows]) for table in tables]
+            both = (drawn[0].sum(1) > 0) & (drawn[1].sum(1) > 0)
+            found = np.full(len(both), math.nan)
+            if both.any():
+                found[both] = _least_costs(blocks(drawn[0][both], drawn[1][both]))
+            costs.append(found)
+        return np.concatenate(costs)
+
+    value = cost(*trials.pooled)
+    return Drawn(value, pairs.names, lambda times: float(every(times[None])[0]), every)
+
+
+def _least_costs(pooled: Blocks) -> Array:
+    target, nontarget = pooled.means(*_costs(pooled.llr))
     found: Array = (target + nontarget) / (2.0 * math.log(2.0))
     return found
 

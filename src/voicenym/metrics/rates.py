@@ -100,7 +100,7 @@ def _share(
 ) -> Rate:
     value = float(hits.mean())
     if speakers is None:
-        return Rate(value, _wilson(int(hits.sum()), hits.size, level))
+        return Rate(value, wilson(int(hits.sum()), hits.size, level))
     people = np.asarray(speakers)
     if len(people) != hits.size or people.shape[1:] not in ((), (2,)):
         raise ScoreError(f"speakers {people.shape} do not fit {hits.size} trials")
@@ -134,8 +134,20 @@ def _drawn(hits: np.ndarray, index: np.ndarray, size: int, replicates: int, seed
     return shares
 
 
-def _wilson(hits: int, trials: int, level: float) -> Interval:
-    """Wilson, "Probable inference, the law of succession, and statistical inference", 1927."""
+def wilson(hits: int, trials: int, level: float) -> Interval:
+    """Interval of a share of independent trials, also where all or none are hits.
+
+    Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
+
+    Args:
+        hits, trials: counts.
+        level: of the interval.
+
+    Example:
+        >>> low, high = wilson(24, 24, 0.95)
+        >>> round(low, 3), high
+        (0.862, 1.0)
+    """
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     p = hits / trials
     centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)

@@ -1,79 +1,54 @@
-"""Deng et al. 2023 on speech: verifiers, adversaries A1 to A3, de-noisers, epsilon, speed."""
+"""Deng et al. 2023 on speech: speed, data sets, levels of epsilon, and the user study."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator
 
-from voicenym.attack.denoisers import denoisers
-from voicenym.reproduction.bench import IGNORANT, LAZY, Bench, Measurement
-from voicenym.reproduction.listening import normalised_means, opinions
-from voicenym.reproduction.outcome import (
-    Figure,
-    Finding,
-    OurPanel,
-    OurRow,
-    absent,
-    all_of,
-    exceeds,
-)
+from voicenym.metrics.listening_ranks import mann_whitney
+from voicenym.reproduction import joint_figures
+from voicenym.reproduction.bench import IGNORANT, LAZY, Bench
+from voicenym.reproduction.deng_systems import CLOAK, OURS, PAPER, SYSTEMS
+from voicenym.reproduction.listening import ORIGINAL, normalised_means, opinions, spreads
+from voicenym.reproduction.outcome import Figure, Finding, OurPanel, OurRow, above, all_of, exceeds
+from voicenym.reproduction.panel_drawings import boxes, curves
 from voicenym.reproduction.paper_table import Ours
-from voicenym.reproduction.published_checks import average_check
 from voicenym.reproduction.published_figures import PublishedPanel, panels_of
-from voicenym.reproduction.table_rows import attacked, compared, filled, mean, original, useful
-from voicenym.verification.voice_statistics import VoiceStatistics
+from voicenym.reproduction.table_rows import attacked, compared, filled, useful
 
-PAPER = "deng-2023"
-CLOAK = "vcloak:epsilon=0.1"
-UNTARGETED = f"{CLOAK},untargeted=true"
-SYSTEMS = {"NSF": "b1a", "HFGAN": "ssl-select", "McAdams": "mcadams", "VoiceMask": "vtln"}
-
-COMMERCIAL = "iFlytek's recogniser of speakers is a commercial service"
-GIVE = {
-    "XV": "give --verifier FOLDER of x-vectors, of voicenym train verifier",
-    "GMM": "give --verifier gmm-ubm:FOLDER, of voicenym train ubm",
-    "IV": "give --verifier ivector:FOLDER, of voicenym train ivector",
-    "IF": COMMERCIAL,
-    "DP": "give --verifier FOLDER of a DeepSpeaker, of voicenym train verifier",
-}
-WITH_KEY = "key-holder (A3 of V-Cloak)"
+CLOAKS = ("v-cloak", "vcloak")
+"""Names of V-Cloak in a file of answers."""
+LEVEL = 0.01
+"""Of significance; the paper names none."""
 
 
 def _panel(table: str) -> PublishedPanel:
     return panels_of(PAPER, table)[0]
 
 
-def _named(bench: Bench, system: str = "mcadams") -> list[str]:
-    """Names of the verifiers in a measurement."""
-    found = bench.measured(system)
-    if isinstance(found, str):
-        return []
-    return list(dict.fromkeys(a.verifier for a in found.evaluation.unprotected
-                              if a.attacker == "unprotected"
-                              and a.verifier != VoiceStatistics().name))  # fmt: skip
-
-
-def _beside(verifier: str) -> str:
-    """The paper's verifier of the same kind; empty for none."""
-    kinds = {"EP": "ecapa", "XV": "x-vector", "GMM": "gmm", "IV": "i-vector"}
-    return next((k for k, word in kinds.items() if word in verifier.lower()), "")
-
-
 def speed(bench: Bench) -> Ours:
     """Table 1: real-time coefficients."""
     panel = _panel("table-1")
     rows, named = [], []
-    systems = {**SYSTEMS, "V-CLOAK": CLOAK}
+    systems = {**SYSTEMS, OURS: CLOAK}
     for name, system in systems.items():
         rate = useful(bench, system, "RTF")
         named.append((name, rate))
         reason = "a property of the method, not measured"
         figures = filled(panel.columns, {"real-time coefficient": rate}, reason)
         rows.append(OurRow(f"ours {system}", figures, name))
-    cloak = dict(named)["V-CLOAK"]
-    fastest = all_of([exceeds(rate, cloak) for name, rate in named if name != "V-CLOAK"])
+    cloak = dict(named)[OURS]
+    fastest = all_of([exceeds(rate, cloak) for name, rate in named if name != OURS])
     finding = compared("V-Cloak is the fastest of the compared systems", fastest, *named, digits=3)
-    notes = ("one core; times depend on the machine and its load",)
+    notes = (f"processor time, which other work of the machine lengthens a little: {_load()}",)
     return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 3),), (finding,), notes)
+
+
+def _load() -> str:
+    """Load of the machine, for a note."""
+    if not hasattr(os, "getloadavg"):
+        return "its load is unknown here"
+    return f"a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores at the end"
 
 
 def data_sets(bench: Bench) -> Ours:
@@ -84,157 +59,6 @@ def data_sets(bench: Bench) -> Ours:
     people = len({recording.speaker for recording in found})
     figures = tuple(map(Figure, (float(people), float(len(found)), min(seconds), max(seconds))))
     return Ours((OurPanel(panel.title, panel.columns, (OurRow("ours", figures),), 1),))
-
-
-def verifiers(bench: Bench) -> Ours:
-    """Table 3: EER of the verifiers on original speech."""
-    panel = _panel("table-3")
-    rows = []
-    for name in _named(bench):
-        kind = _beside(name)
-        beside = next((label for label in panel.labels if f"({kind})" in label), "")
-        rows.append(OurRow(f"ours, {name}", (original(bench, "EER", "", name),), beside))
-    rows += _lacking(bench, panel, ("XV", "GMM", "IV", "IF"), 1)
-    return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 2),))
-
-
-def _lacking(
-    bench: Bench, panel: PublishedPanel, kinds: Sequence[str], columns: int
-) -> list[OurRow]:
-    """Rows of the paper's verifiers without one here."""
-    there = {_beside(name) for name in _named(bench)}
-    return [
-        OurRow(f"ours, {kind}", (absent(GIVE[kind]),) * columns,
-               next((label for label in panel.labels if kind in label), ""))
-        for kind in kinds if kind not in there
-    ]  # fmt: skip
-
-
-def unlinkability(bench: Bench) -> Ours:
-    """Table 4: EER under adversary A3."""
-    panel = _panel("table-4")
-    average = average_check(panel, "AVG", ("EP", "XV", "GMM", "IV", "IF"), (0.2,) * 5)
-    if bench.speech is None:
-        return Ours(findings=(average,))
-    rows = []
-    for name in _named(bench):
-        found = {"B0": original(bench, "EER", "", name)}
-        for column, system in SYSTEMS.items():
-            found[column] = attacked(bench, system, LAZY, "EER", "", name)
-        found["V-CLOAK untargeted"] = attacked(bench, UNTARGETED, LAZY, "EER", "", name)
-        found["V-CLOAK targeted without key"] = attacked(bench, CLOAK, LAZY, "EER", "", name)
-        with_key = bench.measured(CLOAK, (LAZY, WITH_KEY))
-        found["V-CLOAK targeted with key"] = (
-            absent(with_key) if isinstance(with_key, str)
-            else with_key.figure(WITH_KEY, "EER", "", name)
-        )  # fmt: skip
-        rows.append(OurRow(f"ours, {name}", filled(panel.columns, found), _beside(name)))
-    rows += _lacking(bench, panel, ("XV", "GMM", "IV", "IF"), len(panel.columns))
-    first = rows[0].figures
-    without, free = (first[panel.columns.index(f"V-CLOAK {kind}")]
-                           for kind in ("targeted without key", "untargeted"))  # fmt: skip
-    findings = (
-        average,
-        compared("A3: targets protect more than no target, without the key",
-                 exceeds(without, free), ("targeted", without), ("untargeted", free)),
-    )  # fmt: skip
-    return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 1),), findings)
-
-
-def separate(bench: Bench) -> Ours:
-    """Table 5: MMR, WMR and EER of verifiers trained on other data, adversary A1."""
-    panel = _panel("table-5")
-    claim = "The printed WMR of a verifier is the same for every system"
-    same = all(
-        len({row.texts[i] for i in range(2, len(panel.columns), 3)}) == 1 for row in panel.rows
-    )
-    evidence = "it is a property of the threshold, not of a system"
-    findings = [
-        average_check(panel, "AVG", ("EP", "XV", "DP"), (1 / 3,) * 3),
-        Finding(claim, same, evidence, arithmetic=True),
-    ]
-    if bench.speech is None:
-        return Ours(findings=tuple(findings))
-    rows = []
-    for name in _named(bench):
-        found = {"B0 EER": original(bench, "EER", "", name)}
-        for column, system in {**SYSTEMS, "V-CLOAK": CLOAK}.items():
-            for metric in ("MMR", "WMR", "EER"):
-                found[f"{column} {metric}"] = attacked(bench, system, IGNORANT, metric, "", name)
-        rows.append(OurRow(f"ours, {name}", filled(panel.columns, found), _beside(name)))
-    rows += _lacking(bench, panel, ("XV", "DP"), len(panel.columns))
-    figures = dict(zip(panel.columns, rows[0].figures, strict=True))
-    mmr = {n: figures[f"{n} MMR"] for n in (*SYSTEMS, "V-CLOAK")}
-    claim = "A1: V-Cloak has the highest MMR"
-    findings.append(compared(claim, _highest(mmr), *mmr.items()))
-    return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 1),), tuple(findings))
-
-
-def comparison(bench: Bench) -> Ours:
-    """Figure 6: MMR, EER and WER under adversary A1, means over verifiers."""
-    panel = _panel("figure-6")
-    names = _named(bench)
-    clean = mean([original(bench, "EER", "", name) for name in names])
-    nothing = (absent("no anonymization"), clean, original(bench, "WER"))
-    rows = [OurRow("ours B0", nothing, "B0")]
-    found = {}
-    for label, system in {**SYSTEMS, "V-CLOAK": CLOAK}.items():
-        means = (
-            mean([attacked(bench, system, IGNORANT, metric, "", name) for name in names])
-            for metric in ("MMR", "EER")
-        )
-        found[label] = (*means, useful(bench, system, "WER"))
-        beside = "V-CLOAK, epsilon 0.1" if label == "V-CLOAK" else label
-        rows.append(OurRow(f"ours {system}", found[label],
-                           beside if beside in panel.labels else ""))  # fmt: skip
-    verdict = _highest({name: figures[1] for name, figures in found.items()})
-    claims = (
-        compared("A1: V-Cloak has the highest mean EER", verdict,
-                 *((n, f[1]) for n, f in found.items())),
-        compared("V-Cloak loses fewer words than VoiceMask",
-                 exceeds(found["VoiceMask"][2], found["V-CLOAK"][2]),
-                 ("VoiceMask", found["VoiceMask"][2]), ("V-Cloak", found["V-CLOAK"][2])),
-    )  # fmt: skip
-    return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 1),), claims)
-
-
-def _highest(found: dict[str, Figure]) -> bool | None:
-    """Whether V-Cloak's figure is the highest; undecided where another one is missing."""
-    cloak = found["V-CLOAK"]
-    return all_of([exceeds(cloak, figure) for n, figure in found.items() if n != "V-CLOAK"])
-
-
-def cleaned(bench: Bench) -> Ours:
-    """Figure 7: adversary A2, six de-noisers."""
-    names = tuple(denoisers())
-    rows: list[OurRow] = []
-    worst: dict[str, Figure] = {}
-    for label, system in {"V-CLOAK": CLOAK, **SYSTEMS}.items():
-        found = bench.measured(system, (IGNORANT, "de-noising"), denoisers=names)
-        if isinstance(found, str):
-            rows.append(OurRow(label, (absent(found),) * 2))
-            continue
-        rows.append(OurRow(f"ours {label}", _two(found, IGNORANT), label))
-        own = [f"de-noising ({name})" for name in names]
-        rows += [OurRow(f"ours {label}, {name}", _two(found, f"de-noising ({name})"),
-                        "V-CLOAK, MP3" if (label, name) == ("V-CLOAK", "mp3") else "")
-                 for name in names]  # fmt: skip
-        worst[label] = min((found.figure(a, "EER") for a in own), key=lambda f: f.value or 0.0)
-        if label == "V-CLOAK":
-            most = min(own, key=lambda a: found.figure(a, "EER").value or 0.0)
-            claim = "MP3 is the de-noiser that helps most against V-Cloak"
-            evidence = f"the lowest EER is that of {most}: {worst[label].value:.1f} %"
-            harm = Finding(claim, "mp3" in most, evidence)
-    findings = [harm] if "V-CLOAK" in worst else []
-    if len(worst) > 1:
-        claim = "V-Cloak has the highest EER of the worst de-noiser"
-        findings.append(compared(claim, _highest(worst), *worst.items()))
-    panel = _panel("figure-7")
-    return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 1),), tuple(findings))
-
-
-def _two(found: Measurement, attacker: str) -> tuple[Figure, ...]:
-    return tuple(found.figure(attacker, metric) for metric in ("MMR", "EER"))
 
 
 def levels(bench: Bench) -> Ours:
@@ -252,15 +76,34 @@ def levels(bench: Bench) -> Ours:
     findings = (
         compared("A smaller epsilon has a higher SNR", exceeds(snr[0], snr[-1]),
                  ("least epsilon", snr[0]), ("largest", snr[-1])),
-        compared("A larger epsilon has a higher MMR", exceeds(mmr[-1], mmr[0]),
-                 ("least epsilon", mmr[0]), ("largest", mmr[-1])),
+        *(_rises(bench, metric) for metric in ("MMR", "EER")),
     )  # fmt: skip
     columns = ("EER, %, A1", "EER, %, A3 without key", "WER, %")
     panels = (
         OurPanel(panel.title, panel.columns, tuple(rows), 1),
         OurPanel("more by epsilon", columns, tuple(more), 1),
     )
-    return Ours(panels, findings)
+    shown = tuple(OurRow(row.label, row.figures[:1]) for row in rows)
+    labels = [f"{epsilon:g}" for epsilon in bench.budget.epsilons]
+    drawing = curves(OurPanel("", panel.columns[:1], shown), labels, "epsilon", "SNR, dB")
+    return Ours(panels, findings, (), (("snr.svg", drawing),))
+
+
+def _rises(bench: Bench, metric: str) -> Finding:
+    """Whether a metric under A1 is higher with the largest epsilon than with the least one."""
+    ends = [bench.measured(f"vcloak:epsilon={bench.budget.epsilons[i]:g}") for i in (0, -1)]
+    low, high = (
+        None if isinstance(one, str)
+        else joint_figures.attack(one, metric, IGNORANT, one.results.attacks[0].verifier)
+        for one in ends
+    )  # fmt: skip
+    size = bench.budget.replicates
+    gap = joint_figures.difference(high, low, size)
+    named = [(name, joint_figures.percent_of(metric, drawn, size))
+             for name, drawn in (("least epsilon", low), ("largest", high))
+             if drawn is not None]  # fmt: skip
+    claim = f"A larger epsilon has a higher {metric}"
+    return compared(claim, above(gap, 0.0), *named, ("difference", gap))
 
 
 def users(bench: Bench) -> Ours:
@@ -269,4 +112,29 @@ def users(bench: Bench) -> Ours:
     columns = ("ratings", "mean", "standard deviation")
     panels = [opinions(bench, question, columns, question) for question in questions]
     panels.append(normalised_means(bench, [(question, "") for question in questions]))
-    return Ours(tuple(panels))
+    parts = spreads(bench, [(question, "") for question in questions], ranks=False)
+    drawings = (("boxes.svg", boxes(parts, "score")),) if parts else ()
+    return Ours(tuple(panels), tuple(_preferred(bench)), (), drawings)
+
+
+def _preferred(bench: Bench) -> Iterator[Finding]:
+    """Claims of section 5.9: V-Cloak has the highest scores of similarity and acceptability.
+
+    Decided by two-sided Mann-Whitney tests at 1 %, as the listening tests of the challenge are.
+    """
+    for question in ("similarity", "acceptability"):
+        scores = spreads(bench, [(question, "")], ranks=True).get(question, {})
+        cloak = next((name for name in scores if name.lower() in CLOAKS), "")
+        others = {name: own for name, own in scores.items()
+                  if name not in (cloak, *ORIGINAL)}  # fmt: skip
+        if not cloak or not others:
+            continue
+        tests = {name: mann_whitney(scores[cloak], own) for name, own in others.items()}
+        verdicts = [
+            None if test.p > LEVEL else bool(scores[cloak].mean() > others[name].mean())
+            for name, test in tests.items()
+        ]
+        evidence = "; ".join(f"against {name}: p = {test.p:.2g}, mean rank "
+                             f"{scores[cloak].mean():.2f} and {others[name].mean():.2f}"
+                             for name, test in tests.items())  # fmt: skip
+        yield Finding(f"Listeners give V-Cloak the highest {question}", all_of(verdicts), evidence)

@@ -2,7 +2,8 @@
 
 The file is tab-separated with a heading: ``listener``, ``item`` (the recording), ``system``,
 ``question`` (such as ``naturalness``), ``kind`` (``same`` or ``different`` speaker; may be empty),
-``score``. Questions of the papers: naturalness, intelligibility, similarity, acceptability, MOS.
+``score``, and, if there are several, ``set`` (the recordings' test set). Questions of the papers:
+naturalness, intelligibility, similarity, acceptability, MOS.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, absent
 
 FIELDS = ("listener", "item", "system", "question", "kind", "score")
+ORIGINAL = ("original", "Original", "Orig", "B0")
+"""Names of original speech in a file of answers."""
 NO_ANSWERS = "needs listeners' answers: --answers FILE"
 
 
@@ -36,6 +39,7 @@ class Answer:
     question: str
     kind: str
     score: float
+    set: str = ""
 
 
 @cache
@@ -61,7 +65,7 @@ def answers(path: Path) -> tuple[Answer, ...]:
         if not math.isfinite(score):
             raise VoicenymError(f"{path}, line {line}: the score {row['score']!r} is no number")
         who, what, system, question, kind = (row[name] or "" for name in FIELDS[:-1])
-        found.append(Answer(who, what, system, question, kind, score))
+        found.append(Answer(who, what, system, question, kind, score, row.get("set") or ""))
     return tuple(found)
 
 
@@ -126,6 +130,29 @@ def normalised_means(bench: Bench, questions: Sequence[tuple[str, str]]) -> OurP
             values = float(own.mean()), *(float(v) for v in np.percentile(own, (25, 50, 75)))
             rows.append(OurRow(f"{name}, {system}", tuple(map(Figure, values))))
     return OurPanel("normalised ranks", columns, tuple(rows), 3)
+
+
+def spreads(
+    bench: Bench, questions: Sequence[tuple[str, str]], *, ranks: bool
+) -> dict[str, dict[str, np.ndarray]]:
+    """Scores, or normalised ranks, by question and system; questions without answers are left out.
+
+    Args:
+        bench: with the answers.
+        questions: and the kind of pair; empty for all.
+        ranks: whether the scores are normalised.
+    """
+    parts = {}
+    for question, kind in questions:
+        found = asked(bench, question, kind)
+        if not found:
+            continue
+        scores = ranked(found) if ranks else np.array([a.score for a in found])
+        parts[f"{question} {kind}".strip()] = {
+            system: scores[[a.system == system for a in found]]
+            for system in dict.fromkeys(a.system for a in found)
+        }
+    return parts
 
 
 def verification(bench: Bench) -> OurPanel:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -11,9 +11,12 @@ from voicenym.reproduction import published_checks
 from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.challenge_speech import attacker_of, counterparts
 from voicenym.reproduction.outcome import Figure, Finding, OurPanel, OurRow, absent
+from voicenym.reproduction.panel_drawings import scatter
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.table_rows import SEXES, attacked, useful
 
+Points = Mapping[str, Sequence[tuple[float, float]]]
+"""Points of two metrics, by system."""
 INFORMED = ("lazy-informed", "semi-informed")
 ATTACKS = ("ignorant", *INFORMED)
 
@@ -39,21 +42,28 @@ def against(
 
     def compute(bench: Bench) -> Ours:
         columns = ("theirs, r", "theirs, pairs", "ours, r", "ours, pairs")
-        rows, pairs = [], {}
+        rows, pairs, own = [], {}, {}
         for attack in ATTACKS:
             theirs, count = published_checks.correlation(tables, first, second, (attack,))
-            pairs[attack] = _pairs(bench, attacker_of(bench, attack), metrics)
-            rows.append(_correlations(attack, theirs, count, pairs[attack]))
+            own[attack] = of_bench(bench, attacker_of(bench, attack), metrics)
+            pairs[attack] = flat(own[attack])
+            rows.append(correlations(attack, theirs, count, pairs[attack]))
         findings = []
         if claim:
             theirs, count = published_checks.correlation(tables, first, second, attacks)
             words = f"{claim}, in the paper's numbers"
             findings.append(_finding(words, theirs, count, holds, arithmetic=True))
-            own = [pair for attack in attacks for pair in pairs[attack]]
-            ours = _correlations("", theirs, count, own).figures[2].value
+            mine = [pair for attack in attacks for pair in pairs[attack]]
+            ours = correlations("", theirs, count, mine).figures[2].value
             if ours is not None:
-                findings.append(_finding(f"{claim}, here", ours, len(own), holds))
-        return Ours((OurPanel("Pearson's r", columns, tuple(rows), 3),), tuple(findings))
+                findings.append(_finding(f"{claim}, here", ours, len(mine), holds))
+        printed = {attack: published_checks.points(tables, first, second, (attack,))
+                   for attack in ATTACKS}  # fmt: skip
+        drawings = [("theirs.svg", scatter(printed, _axis(second), _axis(first)))]
+        if any(own.values()):
+            drawings.append(("ours.svg", scatter(own, _axis(second), _axis(first))))
+        panel = OurPanel("Pearson's r", columns, tuple(rows), 3)
+        return Ours((panel,), tuple(findings), (), tuple(drawings))
 
     return compute
 
@@ -69,9 +79,10 @@ def _finding(
     return Finding(claim, verdict, evidence, arithmetic=arithmetic)
 
 
-def _correlations(
+def correlations(
     label: str, theirs: float, count: int, pairs: Sequence[tuple[float, float]]
 ) -> OurRow:
+    """Row of the paper's correlation and number of pairs, and of ours."""
     own = absent("needs --speech" if not pairs else "fewer than three systems")
     if len(pairs) > 2:
         x, y = np.array(pairs).T
@@ -79,12 +90,12 @@ def _correlations(
     return OurRow(label, (Figure(theirs), Figure(float(count)), own, Figure(float(len(pairs)))))
 
 
-def _pairs(bench: Bench, attacker: str, metrics: tuple[str, str]) -> list[tuple[float, float]]:
-    """Two metrics of every counterpart and sex; none without speech."""
+def of_bench(bench: Bench, attacker: str, metrics: tuple[str, str]) -> Points:
+    """Two metrics of every counterpart, a point a sex, by the paper's name; none without speech."""
     if bench.speech is None:
-        return []
-    found = []
-    for system in counterparts(bench)[0].values():
+        return {}
+    found: dict[str, list[tuple[float, float]]] = {}
+    for name, system in counterparts(bench)[0].items():
         for sex in SEXES:
             values = []
             for metric in metrics:
@@ -93,5 +104,15 @@ def _pairs(bench: Bench, attacker: str, metrics: tuple[str, str]) -> list[tuple[
                           else attacked(bench, system, attacker, metric, sex))  # fmt: skip
                 values.append(figure.value)
             if all(value is not None and math.isfinite(value) for value in values):
-                found.append((float(values[0] or 0.0), float(values[1] or 0.0)))
+                found.setdefault(name, []).append((values[0] or 0.0, values[1] or 0.0))
     return found
+
+
+def flat(points: Points) -> list[tuple[float, float]]:
+    """Points of all systems."""
+    return [point for own in points.values() for point in own]
+
+
+def _axis(metric: str) -> str:
+    """Label of an axis, with the metric's unit."""
+    return metric + {"EER": ", %", "D_ECE": ", bit", "worst case": ", log10(l)"}.get(metric, "")

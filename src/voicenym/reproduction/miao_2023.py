@@ -78,3 +78,5 @@ TABLES = (
            "the values of the axes; the paper does not say how it rescales G_VD"),
     _drawn(9, "Predicted naturalness", miao_drawings.naturalness, "DNSMOS"),
 )  # fmt: skip
+NOT_HERE = {"figures 1 to 4": "are diagrams: nothing is measured"}
+"""Figures without a command, with the reason."""

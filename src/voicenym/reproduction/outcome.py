@@ -187,19 +187,38 @@ def _numbers(figure: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def exceeds(first: Figure, second: Figure) -> bool | None:
-    """Whether a figure is greater than another one; None where their intervals overlap.
+    """Whether a figure is greater than another one.
 
-    Figures without intervals are compared by their values.
+    None where their intervals overlap, or where one has none: a figure without an interval decides
+    nothing.
     """
-    if first.value is None or second.value is None or not (first.known and second.known):
+    if not (first.known and second.known):
         return None
-    a = first.value if first.low is None else first.low
-    b = second.value if second.high is None else second.high
-    if a > b:
+    lows, highs = (first.low, second.low), (first.high, second.high)
+    if lows[0] is None or lows[1] is None or highs[0] is None or highs[1] is None:
+        return None
+    if lows[0] > highs[1]:
         return True
-    c = first.value if first.high is None else first.high
-    d = second.value if second.low is None else second.low
-    return False if c < d or (first.low is None and second.low is None) else None
+    return False if highs[0] < lows[1] else None
+
+
+def above(figure: Figure, level: float) -> bool | None:
+    """Whether a figure is greater than a number; None where its interval holds it, or is missing.
+
+    Example:
+        >>> above(Figure(3.0, 1.0, 4.0), 0.0), above(Figure(3.0, -1.0, 4.0), 0.0)
+        (True, None)
+    """
+    if not figure.known or figure.low is None or figure.high is None:
+        return None
+    if figure.low > level:
+        return True
+    return False if figure.high < level else None
+
+
+def negated(verdict: bool | None) -> bool | None:
+    """The opposite verdict; what is undecided stays so."""
+    return None if verdict is None else not verdict
 
 
 def all_of(verdicts: Sequence[bool | None]) -> bool | None:

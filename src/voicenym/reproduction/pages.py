@@ -41,6 +41,8 @@ def command(table: PaperTable) -> str:
     parts = [f"voicenym reproduce {table.paper.name} {table.name}"]
     if SPEECH in table.needs:
         parts.append("--speech SPEECH --pool OTHERS --budget small")
+    if table.options:
+        parts.append(table.options)
     if WORDS in table.needs:
         parts.append("--recogniser-weights WHISPER")
     if CLOAKS in table.needs:
@@ -96,14 +98,18 @@ def summary(outcomes: Mapping[str, Outcome]) -> str:
         "- `--output` writes the tables, and pictures of the figures.",
         "- `--answers` is a tab-separated file of listeners' answers with the columns listener, "
         "item, system, question, kind and score; questions are MOS, naturalness, intelligibility, "
-        "similarity and acceptability, and kind is same or different for similarity.",
+        "similarity and acceptability, and kind is same or different for similarity; a column set "
+        "may name the test set.",
+        "- `--verifier` may be repeated; `gmm-ubm:IVECTOR` and `ivector:IVECTOR` take the folder "
+        "that `voicenym train ivector` wrote.",
         "- `--update` puts the outcome into the package, `--page` writes these pages.",
         "",
         f"Of {len(every)} tables and figures, {len(ours)} have figures of ours, and of "
         f"{len(checked)} more the paper's own numbers were checked; the others have not been run, "
         "for a reason where there is one. Figures of the budget `small` have wide intervals, and "
         "those of `tiny`, of eight speakers and two trials each, show that a command runs and "
-        "little more; a claim is *undecided* where intervals overlap.",
+        "little more; a claim is *undecided* where its intervals leave it open, or where there is "
+        "none.",
         "",
         "## Against the papers",
         "",

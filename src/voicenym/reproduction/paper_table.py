@@ -72,6 +72,7 @@ class PaperTable:
         needs: of :data:`NOTHING`, :data:`SPEECH`, :data:`ANSWERS`, :data:`WORDS` and
             :data:`CLOAKS`.
         cost: of the smallest budget: ``seconds``, ``minutes`` or ``hours`` of one core.
+        options: further ones of the command line that the documentation shows.
     """
 
     paper: Paper
@@ -82,6 +83,7 @@ class PaperTable:
     differs: tuple[str, ...] = ()
     needs: tuple[str, ...] = (SPEECH,)
     cost: str = "minutes"
+    options: str = ""
 
     @property
     def published(self) -> tuple[PublishedPanel, ...]:

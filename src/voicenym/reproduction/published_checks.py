@@ -173,8 +173,24 @@ def correlation(
     Returns:
         The correlation and the number of pairs.
     """
+    found = points(tables, first, second, attacks)
+    pairs = [pair for own in found.values() for pair in own]
+    if len(pairs) < 3:
+        return math.nan, len(pairs)
+    x, y = np.array(pairs).T
+    return float(np.corrcoef(x, y)[0, 1]), len(pairs)
+
+
+def points(
+    tables: Sequence[str], first: str, second: str, attacks: Sequence[str]
+) -> dict[str, list[tuple[float, float]]]:
+    """Two metrics of the data sets of Tomashenko et al. that both are printed of, by system.
+
+    Args:
+        tables, first, second, attacks: as for :func:`correlation`.
+    """
     every = published("tomashenko-2022")
-    pairs = []
+    found: dict[str, list[tuple[float, float]]] = {}
     for attack in attacks:
         for part in ("dev", "test"):
             a, b = (_panel(every, tables, name, attack, part) for name in (first, second))
@@ -185,11 +201,8 @@ def correlation(
                     if column in b.columns:
                         x, y = a.number(label, column), b.number(label, column)
                         if x is not None and y is not None:
-                            pairs.append((x, y))
-    if len(pairs) < 3:
-        return math.nan, len(pairs)
-    x, y = np.array(pairs).T
-    return float(np.corrcoef(x, y)[0, 1]), len(pairs)
+                            found.setdefault(column, []).append((x, y))
+    return found
 
 
 def interval_of_correlation(r: float, count: int) -> tuple[float, float]:

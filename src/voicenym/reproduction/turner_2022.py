@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from voicenym.reproduction import listening, published_checks, turner_speech, turner_vectors
+from voicenym.reproduction import (
+    listening,
+    published_checks,
+    turner_resultant,
+    turner_speech,
+    turner_theta,
+    turner_vectors,
+)
 from voicenym.reproduction.bench import Bench
+from voicenym.reproduction.panel_drawings import pictured
 from voicenym.reproduction.paper_table import (
     ANSWERS,
     NOTHING,
@@ -52,10 +60,17 @@ def _tests(bench: Bench) -> Ours:
 
 
 def _spoken(
-    name: str, title: str, compute: Compute, how: str, *differs: str, words: bool = False
+    name: str,
+    title: str,
+    compute: Compute,
+    how: str,
+    *differs: str,
+    words: bool = False,
+    options: str = "",
 ) -> PaperTable:
     needs = (SPEECH, WORDS) if words else (SPEECH,)
-    return PaperTable(PAPER, name, title, compute, how, (SYSTEM, PEOPLE, *differs), needs)
+    about = (SYSTEM, PEOPLE, *differs)
+    return PaperTable(PAPER, name, title, compute, how, about, needs, options=options)
 
 
 TABLES = (
@@ -89,16 +104,19 @@ TABLES = (
     PaperTable(PAPER, "figure-5", "Distributions of similarities", turner_vectors.distributions,
                "cosines of all pairs, and D_KS with its interval", (VECTORS,), (NOTHING,),
                "seconds"),
-    _spoken("figure-6", "Another verifier: i-vectors", turner_speech.other_verifier,
-            "the attacks of table 1 with every --verifier", TRIALS),
-    _spoken("figure-7", "min C_llr by theta", turner_speech.forced,
+    _spoken("figure-6", "Another verifier: i-vectors", pictured(turner_speech.other_verifier),
+            "the attacks of table 1 with every --verifier", TRIALS,
+            options="--verifier ecapa-small --verifier ivector:IVECTOR"),
+    _spoken("figure-7", "min C_llr by theta", turner_theta.forced,
             "the budget's values of theta, with the attackers of table 1", VERIFIER, TRIALS,
             "theta is a cosine of ecapa-small's vectors, where different speakers have about 0.2, "
             "and of x-vectors in the paper, where they are more alike; attackers use the user's "
             "theta"),
-    _spoken("figure-8", "WER by theta", turner_speech.forced_words,
+    _spoken("figure-8", "WER by theta", turner_theta.forced_words,
             "the budget's values of theta", WHISPER, words=True),
-    _spoken("figure-9", "Resultant vectors", turner_vectors.resultant,
+    _spoken("figure-9", "Resultant vectors", turner_resultant.resultant,
             "cosines of ecapa-small's vectors of output, target and original", VERIFIER),
 )  # fmt: skip
 PAPER_TABLES = {table.name: table for table in TABLES}
+NOT_HERE = {"figure-1": "is a diagram: nothing is measured"}
+"""Figures without a command, with the reason."""

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from voicenym.reproduction import published_checks
+from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.reproduction import joint_figures, published_checks
 from voicenym.reproduction.bench import IGNORANT, LAZY, Bench, Measurement
 from voicenym.reproduction.counterparts import MIXTURE, SELECTION
-from voicenym.reproduction.outcome import Figure, Finding, OurPanel, OurRow, absent, all_of, exceeds
+from voicenym.reproduction.outcome import (
+    Figure,
+    Finding,
+    OurPanel,
+    OurRow,
+    above,
+    absent,
+    all_of,
+    exceeds,
+    negated,
+)
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_figures import PublishedPanel, panels_of
 from voicenym.reproduction.table_rows import (
@@ -59,15 +70,32 @@ def verifiability(bench: Bench) -> Ours:
 def _rises(bench: Bench, scene: str, attacker: str, up: bool) -> Finding:
     """Whether drawing from the mixture has a higher EER than selection, or a lower one."""
     figures, verdicts = [], []
+    size = bench.budget.replicates
     for sex in SEXES:
-        mixture, selection = (
-            attacked(bench, system, attacker, "EER", sex) for system in (MIXTURE, SELECTION)
-        )
-        figures += [(f"mixture {sex}", mixture), (f"selection {sex}", selection)]
-        verdicts.append(exceeds(mixture, selection) if up else exceeds(selection, mixture))
+        own = [_drawn(bench, system, attacker, sex) for system in (MIXTURE, SELECTION)]
+        gap = joint_figures.difference(own[0], own[1], size)
+        figures += [(f"{name} {sex}", joint_figures.percent(drawn, size))
+                    for name, drawn in zip(("mixture", "selection"), own, strict=True)]  # fmt: skip
+        figures.append((f"difference {sex}", gap))
+        verdict = above(gap, 0.0)
+        verdicts.append(verdict if up else negated(verdict))
     word = "higher" if up else "lower"
     claim = f"{scene}: the mixture's EER is {word} than the baseline's, for women and men"
     return compared(claim, all_of(verdicts), *figures)
+
+
+def _drawn(bench: Bench, system: str, attacker: str, sex: str) -> Drawn | None:
+    """EER of the first verifier as a function of drawn speakers."""
+    found = bench.measured(system)
+    if isinstance(found, str):
+        return None
+    return joint_figures.attack(found, "EER", attacker, found.results.attacks[0].verifier, sex)
+
+
+def said(bench: Bench, system: str) -> Drawn | None:
+    """Word errors of a system as a function of drawn speakers."""
+    one = bench.measured(system)
+    return None if isinstance(one, str) else joint_figures.words(one)
 
 
 def numbers(bench: Bench) -> Ours:
@@ -96,11 +124,16 @@ def words(bench: Bench) -> Ours:
             filled(panel.columns, {"test": with_difference(mixture, selection)}, ONE_SET),
         ),
     )
+    size = bench.budget.replicates
+    more = joint_figures.difference(said(bench, MIXTURE), said(bench, SELECTION), size)
+    found = bench.measured(MIXTURE)
+    bare = None if isinstance(found, str) else joint_figures.words(found, "original")
+    lost = joint_figures.difference(said(bench, MIXTURE), bare, size)
     findings = (
-        compared("The mixture has more word errors than the baseline", exceeds(mixture, selection),
-                 ("mixture", mixture), ("selection", selection)),
-        compared("Anonymization costs words", exceeds(mixture, before),
-                 ("mixture", mixture), ("original", before)),
+        compared("The mixture has more word errors than the baseline", above(more, 0.0),
+                 ("mixture", mixture), ("selection", selection), ("difference", more)),
+        compared("Anonymization costs words", above(lost, 0.0),
+                 ("mixture", mixture), ("original", before), ("difference", lost)),
     )  # fmt: skip
     return Ours((OurPanel(panel.title, panel.columns, rows),), findings)
 
@@ -173,60 +206,3 @@ def other_verifier(bench: Bench) -> Ours:
 
 def _verifiers(found: Measurement) -> list[str]:
     return list(dict.fromkeys(attack.verifier for attack in found.results.attacks))
-
-
-def _thetas(bench: Bench) -> list[tuple[str, str]]:
-    """Labels and systems of a sweep, from no constraint to the strongest."""
-    values = sorted(bench.budget.thetas, reverse=True)
-    return [("none", MIXTURE), *((f"{v:g}", f"{MIXTURE}:theta={v:g}") for v in values)]
-
-
-def forced(bench: Bench) -> Ours:
-    """Figure 7: min C_llr by theta."""
-    columns = tuple(f"{scene} {sex}" for scene, _ in SCENES for sex in SEXES)
-    rows, sweep = [], {}
-    for label, system in _thetas(bench):
-        figures = tuple(
-            attacked(bench, system, attacker, "min C_llr", sex)
-            for _, attacker in SCENES
-            for sex in SEXES
-        )
-        sweep[label] = figures
-        rows.append(OurRow(f"theta {label}", figures))
-    base = tuple(
-        attacked(bench, SELECTION, attacker, "min C_llr", sex)
-        for _, attacker in SCENES
-        for sex in SEXES
-    )
-    rows.append(OurRow("baseline (selection)", base))
-    free, least = sweep["none"], list(sweep.values())[-1]
-    named = [(f"{column}, {text}", figures[i]) for i, column in enumerate(columns)
-             for text, figures in (("none", free), ("least theta", least))]  # fmt: skip
-    findings = (
-        compared("O-A: min C_llr does not fall with a smaller theta",
-                 _not(all_of([exceeds(free[0], least[0]), exceeds(free[1], least[1])])),
-                 *named[:4], digits=3),
-        compared("A-A: min C_llr falls with a smaller theta",
-                 all_of([exceeds(free[2], least[2]), exceeds(free[3], least[3])]),
-                 *named[4:], digits=3),
-    )  # fmt: skip
-    return Ours((OurPanel("min C_llr by theta", columns, tuple(rows), 3),), findings)
-
-
-def _not(verdict: bool | None) -> bool | None:
-    return None if verdict is None else not verdict
-
-
-def forced_words(bench: Bench) -> Ours:
-    """Figure 8: word error rate by theta."""
-    rows, found = [], []
-    for label, system in _thetas(bench):
-        found.append((f"theta {label}", useful(bench, system, "WER")))
-        rows.append(OurRow(found[-1][0], (found[-1][1],)))
-    rows.append(OurRow("original", (original(bench, "WER"),)))
-    claim = "Word errors rise with a smaller theta"
-    verdict = exceeds(found[-1][1], found[0][1])
-    return Ours(
-        (OurPanel("WER by theta", ("WER, %",), tuple(rows), 1),),
-        (compared(claim, verdict, found[0], found[-1]),),
-    )

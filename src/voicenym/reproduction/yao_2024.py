@@ -56,3 +56,5 @@ TABLES = (
                codec_speakers.encoder_vectors, "cosines of pairs, and a picture with --output",
                (DATA, CODEC)),
 )  # fmt: skip
+NOT_HERE = {"figures 1 and 2": "are diagrams: nothing is measured"}
+"""Figures without a command, with the reason."""

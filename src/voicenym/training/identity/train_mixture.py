@@ -74,6 +74,7 @@ class Tried:
         low, high: its 90 % interval over splits and fits (Student's t).
         entropy: of the mixture, in nats.
         lower, upper: bounds of it.
+        spread: half the width of the entropy's 90 % interval over splits and fits.
     """
 
     sex: str
@@ -86,6 +87,7 @@ class Tried:
     entropy: float
     lower: float
     upper: float
+    spread: float = 0.0
 
 
 def fit(vectors: torch.Tensor, config: MixtureConfig) -> Gaussians:
@@ -256,12 +258,12 @@ def _tried(
             )
     table = np.array(rows)
     dimensions, distance, entropy, lower, upper = table.mean(0)
-    half_width = 0.0
+    half_width = spread = 0.0
     if len(table) > 1:
         from scipy.stats import t
 
-        quantile = float(t.ppf(0.95, len(table) - 1))
-        half_width = quantile * float(table[:, 1].std(ddof=1)) / math.sqrt(len(table))
+        quantile = float(t.ppf(0.95, len(table) - 1)) / math.sqrt(len(table))
+        half_width, spread = (quantile * float(table[:, i].std(ddof=1)) for i in (1, 2))
     return Tried(
         sex,
         share,
@@ -273,6 +275,7 @@ def _tried(
         entropy,
         lower,
         upper,
+        spread,
     )
 
 
