@@ -1,13 +1,14 @@
 """Draws the pictures of the documentation: spectrograms of each system, and the trade-off plot.
 
     pip install .[evaluate]
-    python tools/pictures.py [spectrograms] [trade-off] [settings] [householder]
+    python tools/pictures.py [spectrograms] [trade-off] [settings] [householder] [sizes]
 
 Spectrograms are of ``samples/sample.wav``, before and after each system that needs no further
 weights, under one fixed key. The trade-off plot shows the figures of
 ``src/voicenym/systems/figures.json``: the strongest attacker's equal error rate against the word
 error rate. The plot of settings adds those of ``benchmarks/studies/settings_measured.tsv``. The
-curves of Householder networks are those of ``benchmarks/studies/householder_curves.tsv``.
+curves of Householder networks are those of ``benchmarks/studies/householder_curves.tsv``, sizes of
+word codes those of ``benchmarks/studies/word_code_sizes.tsv``.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ PICTURES = ROOT / "docs" / "pictures"
 FIGURES = ROOT / "src" / "voicenym" / "systems" / "figures.json"
 SETTINGS = ROOT / "benchmarks" / "studies" / "settings_measured.tsv"
 CURVES = ROOT / "benchmarks" / "studies" / "householder_curves.tsv"
+SIZES = ROOT / "benchmarks" / "studies" / "word_code_sizes.tsv"
 SECRET = bytes(range(32))
 """Not secret: the pictures are the same whenever they are made."""
 RATE = 16_000
@@ -228,11 +230,37 @@ def householder() -> None:
     save(figure, PICTURES / "householder-curves.png")
 
 
+def sizes() -> None:
+    """Words that codes of a size lose, against what attackers read from the codes."""
+    with SIZES.open(encoding="utf-8", newline="") as file:
+        head, *rows = list(csv.reader(file, delimiter="\t"))
+    figure, axis = pyplot.subplots(figsize=(8, 5), layout="constrained")
+    labels = []
+    for name, bits, *values in rows:
+        x, x_low, x_high, y, y_low, y_high = map(float, values)
+        marks = axis.errorbar(
+            x, y, xerr=[[x - x_low], [x_high - x]], yerr=[[y - y_low], [y_high - y]],
+            fmt="s" if name == "bundled" else "o", capsize=2, linewidth=0.5, markersize=6,
+        )  # fmt: skip
+        labels.append((x, y, f"{name}: {bits} bits/s", marks[0].get_color()))
+    spread = _apart([(x, y) for x, y, _, _ in labels], wide=6.0, high=1.1)
+    for (x, y, text, colour), place in zip(labels, spread, strict=True):
+        axis.annotate(
+            text, (x, y), xytext=(x + 0.4, place + 0.3), color=colour, fontsize=9,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
+        )  # fmt: skip
+    axis.set_xlabel(f"{head[2]}, % (left is better)")
+    axis.set_ylabel("EER of attackers who read the codes, % (up is better)")
+    axis.grid(alpha=0.3)
+    save(figure, PICTURES / "word-code-sizes.png")
+
+
 MADE = {
     "spectrograms": spectrograms,
     "trade-off": trade_off,
     "settings": settings,
     "householder": householder,
+    "sizes": sizes,
 }
 
 
