@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from voicenym.apps.cli.evaluate_plan import _attackers_systems
@@ -10,6 +12,7 @@ from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.targets import targets_of
 from voicenym.evaluation.trials import build
+from voicenym.evaluation.voice_targets import drawn
 from voicenym.pseudonym import Key
 
 THEIRS = Key(bytes(32))
@@ -17,7 +20,7 @@ THEIRS = Key(bytes(32))
 
 def asked(*texts):
     fields = {field: None for field in Request.__dataclass_fields__}
-    return Request(**{**fields, "attacker_systems": list(texts)})
+    return Request(**{**fields, "per": "speaker", "attacker_systems": list(texts)})
 
 
 def test_attackers_run_their_settings_and_the_user_those_of_the_user(corpus):
@@ -41,6 +44,17 @@ def test_the_report_says_what_attackers_run():
     assert found == {"mcadams": {"low": 0.6}}
     assert said == ", attackers run mcadams:low=0.6"
     assert _attackers_systems(asked(), {"mcadams"}) == ({}, "")
+
+
+def test_target_voices_are_drawn_as_the_users_are():
+    request = replace(asked("recast"), targets="same-sex")
+    found, _ = _attackers_systems(request, {"recast"})
+    assert found["recast"] == dict(drawn("recast", {}, "speaker", "same-sex").parameters)
+
+
+def test_they_are_refused_with_vectors():
+    with pytest.raises(VoicenymError, match="give --attacker-identity"):
+        replace(asked("mcadams"), engine="local").check_vectors()
 
 
 @pytest.mark.parametrize(

@@ -118,20 +118,10 @@ def _systems(asked: list[str], request: Request) -> tuple[Systems, list[str]]:
         VoicenymError: no such system or setting; weights that are missing or do not fit; target
             voices that a system cannot draw.
     """
-    from voicenym.anonymizer import check_device, load
-    from voicenym.evaluation.system_settings import label, parsed
-    from voicenym.evaluation.voice_targets import drawn
-
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     for text in asked:
-        name, settings = parsed(text)
-        if request.live:
-            settings = {**settings, "live": True}
-        settings = dict(drawn(name, settings, request.per, request.targets or "").parameters)
-        system = load(name, **settings)
-        check_device(system.device)
-        system.check()
-        found[label(name, settings, system.version)] = name, settings
+        called, name, settings = _checked(text, request)
+        found[called] = name, settings
     return tuple(found.values()), list(found)
 
 
@@ -141,24 +131,37 @@ def _attackers_systems(request: Request, names: Set[str]) -> tuple[dict[str, dic
     Raises:
         VoicenymError: a system that is not evaluated, or is named twice; as :func:`_systems`.
     """
-    from voicenym.anonymizer import check_device, load
-    from voicenym.evaluation.system_settings import label, parsed
-
     found: dict[str, dict[str, Any]] = {}
     said = []
     for text in request.attacker_systems:
-        name, settings = parsed(text)
+        called, name, settings = _checked(text, request)
         if name in found or name not in names:
             why = "is named twice" if name in found else "is no --system of this evaluation"
             raise VoicenymError(f"--attacker-system {text}: {name} {why}")
-        if request.live:
-            settings = {**settings, "live": True}
-        system = load(name, **settings)
-        check_device(system.device)
-        system.check()
         found[name] = settings
-        said.append(label(name, settings, system.version))
+        said.append(called)
     return found, f", attackers run {' and '.join(said)}" if said else ""
+
+
+def _checked(text: str, request: Request) -> tuple[str, str, dict[str, Any]]:
+    """A system that works: its name in the report, its name, and the settings that differ from
+    its defaults, with those of the target voices.
+
+    Raises:
+        VoicenymError: as :func:`_systems`.
+    """
+    from voicenym.anonymizer import check_device, load
+    from voicenym.evaluation.system_settings import label, parsed
+    from voicenym.evaluation.voice_targets import drawn
+
+    name, settings = parsed(text)
+    if request.live:
+        settings = {**settings, "live": True}
+    settings = dict(drawn(name, settings, request.per, request.targets or "").parameters)
+    system = load(name, **settings)
+    check_device(system.device)
+    system.check()
+    return label(name, settings, system.version), name, settings
 
 
 def _lists(request: Request) -> Lists | None:

@@ -136,6 +136,10 @@ class Request:
             raise VoicenymError(
                 "--engine, --address and --gpus are for recordings; --vectors holds vectors"
             )
+        if self.attacker_systems:
+            raise VoicenymError(
+                "--attacker-system is for systems; with --vectors, give --attacker-identity"
+            )
         if self.targets is not None:
             raise VoicenymError(
                 "--targets applies to systems; with --vectors, set it in the method: --identity "
