@@ -109,7 +109,7 @@ def test_codes_are_trained_kept_and_gone_on_from(run, corpus):
 
 def test_the_bundled_codes_are_of_tiny_en(corpus, monkeypatch):
     monkeypatch.chdir(corpus)
-    codes = word_code_bottleneck.load(word_code_bottleneck.SMALL)
+    codes = word_code_bottleneck.load(word_code_bottleneck.BUNDLED)
     assert codes.initialised
     assert (codes.sizes.states, codes.sizes.window, codes.rate) == (384, 1500, 25.0)
     used = codes.codes(torch.randn(1500, 384, generator=torch.Generator().manual_seed(0)))

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.content import word_code_bottleneck
+from voicenym.nets.content import content_encoders, word_code_bottleneck
 from voicenym.nets.content.word_code_bottleneck import WordCodes, sinusoids
+from voicenym.nets.words.word_code_content import WordCodeContent
 
 TINY = {
     "states": 12, "window": 60, "width": 16, "inner": 24, "kernel": 5, "before": 1, "after": 2,
@@ -108,6 +109,17 @@ def test_they_are_kept_with_their_books(codes, tmp_path):
     assert again.config() == codes.config()
     states = torch.randn(21, 12)
     assert torch.equal(again.codes(states), codes.codes(states))
+
+
+def test_they_are_read_from_a_content_encoder_that_holds_them(codes, tmp_path):
+    pytest.importorskip("safetensors")
+    sizes = codes.sizes
+    whisper = {"width": sizes.states, "states": sizes.window, "heads": 2, "layers": 1, "bands": 8}
+    content = WordCodeContent({**whisper, "decoder_layers": 0}, codes.config())
+    content.codes.load_state_dict(codes.state_dict())
+    content_encoders.save(content, tmp_path)
+    states = torch.randn(21, 12)
+    assert torch.equal(word_code_bottleneck.load(tmp_path).codes(states), codes.codes(states))
 
 
 def test_sizes_that_cannot_be_are_refused():

@@ -174,13 +174,13 @@ def word_codes(
     from voicenym.nets.words.whisper_published import published
     from voicenym.nets.words.word_code_content import WordCodeContent
 
-    bottleneck = bottlenecks.load(codes or bottlenecks.SMALL)
+    bottleneck = bottlenecks.load(codes or bottlenecks.BUNDLED)
     try:
         content = WordCodeContent.of(published(Path(place_of(whisper))).network, bottleneck)
     except ValueError as error:
         raise VoicenymError(f"{whisper}: not the Whisper of these codes ({error})") from None
     # names, not paths of this machine
-    card = {"encoder": Path(whisper).name, "codes": (codes or bottlenecks.SMALL).name}
+    card = {"encoder": Path(whisper).name, "codes": (codes or bottlenecks.BUNDLED).name}
     content_encoders.save(content, output, card, half=True)
     rate, size = bottleneck.rate, bottleneck.sizes.entries
     typer.echo(f"{output}: {content.kind}, {rate:g} codes of {size} a second")

@@ -18,13 +18,16 @@ from typing import Any, NamedTuple
 import torch
 
 from voicenym.nets.architectures import Kinds, Network, sizes
+from voicenym.nets.checkpoint import configuration, fill, read
 from voicenym.nets.codec.quantizer import ResidualQuantizer
 from voicenym.nets.convnext import Block
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.streaming import Conv
 
-SMALL = Path(__file__).parent / "bundled" / "word-codes-tiny.en"
-"""Folder of the bundled codes, of the states of Whisper tiny.en."""
+BUNDLED = Path(__file__).parent / "bundled" / "word-codes-tiny.en"
+"""Folder of the bundled content encoder: that of Whisper tiny.en and the codes of its states."""
+WITHIN = "codes."
+"""Names of the bottleneck's tensors in a content encoder begin so."""
 STATES_PER_SECOND = 50.0
 """Rate of Whisper's encoder states."""
 LEAST_VARIANCE = 1e-4
@@ -270,4 +273,24 @@ def sinusoids(length: int, size: int) -> torch.Tensor:
 KINDS: Kinds[WordCodes] = Kinds(
     "codes of words", {WordCodes.kind: "voicenym.nets.content.word_code_bottleneck:WordCodes"}
 )
-make, save, load = KINDS.make, KINDS.save, KINDS.load
+make, save = KINDS.make, KINDS.save
+
+
+def load(folder: Path) -> WordCodes:
+    """The bottleneck in a folder, in evaluation mode.
+
+    Args:
+        folder: of :data:`save`, or of a content encoder (``voicenym models word-codes``), of which
+            the bottleneck is a part.
+
+    Raises:
+        DependencyError, VoicenymError: as :meth:`voicenym.nets.architectures.Kinds.load`.
+    """
+    options = configuration(folder).get("options", {})
+    if not isinstance(options, dict) or not isinstance(options.get("codes"), dict):
+        return KINDS.load(folder)
+    state = read(folder)[1]
+    made = make(WordCodes.kind, options["codes"])
+    own = {n.removeprefix(WITHIN): v for n, v in state.items() if n.startswith(WITHIN)}
+    fill(made, own, folder)
+    return made.eval()

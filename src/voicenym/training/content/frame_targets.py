@@ -19,6 +19,7 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.content.tdnnf import HOP
+from voicenym.nets.content.word_code_bottleneck import BUNDLED
 from voicenym.nets.words.phones import Phone, States
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.training.content.train_units import identity, keep
@@ -73,10 +74,9 @@ def word_code_encoder(place: str) -> WordCodeContent:
     """
     from voicenym.nets.content import content_encoders
     from voicenym.nets.encoder_folders import folder_of
-    from voicenym.resynthesis.pipeline.assembly import BUNDLED
 
-    bundled = BUNDLED / "ssl" / "content"
-    found = content_encoders.load(bundled if place == "bundled" else folder_of("content", place))
+    folder = BUNDLED if place == "bundled" else folder_of("content", place)
+    found = content_encoders.load(folder)
     if not isinstance(found, WordCodeContent):
         raise VoicenymError(f"{place}: is {found.kind}; give word codes")
     if found.codes.sizes.books != 1:

@@ -63,7 +63,7 @@ class WordCodesRecipe(SpeechRecipe):
         say = report.say
         whisper = published(Path(place_of(self.whisper)))
         network = whisper.network
-        start = codes.SMALL if self.start == Path(BUNDLED) else self.start
+        start = codes.BUNDLED if self.start == Path(BUNDLED) else self.start
         made = steps.new(config, network) if start is None else codes.load(start)
         if (made.sizes.states, made.sizes.window) != (network.sizes.width, network.sizes.states):
             raise VoicenymError(f"{self.start}: codes of another Whisper's states; give that one")
