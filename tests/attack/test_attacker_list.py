@@ -42,6 +42,7 @@ TRAINED = [
 CHANNELS = [
     "semi-informed (timing trained)",
     "semi-informed (prosody and timing trained)",
+    "semi-informed (content trained)",
     "semi-informed (words trained)",
     "semi-informed (room trained)",
     "semi-informed (all channels fused)",

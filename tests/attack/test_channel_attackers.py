@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 import soundfile
+import torch
 from scipy.signal import lfilter
 
 from voicenym import Key
-from voicenym.attack import channel_attackers
+from voicenym.attack import channel_attackers, channel_branches
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.branch_weights import Measured, copies_count, trained
 from voicenym.attack.channel_attackers import (
     ChannelAttacker,
     SemiInformedAllChannels,
+    SemiInformedContent,
     SemiInformedProsodyAndTiming,
     SemiInformedRoom,
     SemiInformedTiming,
@@ -32,13 +34,18 @@ from voicenym.attack.channel_extractors import (
     timed_phones_of,
     words_of,
 )
+from voicenym.attack.content_extractor import ContentUnits, codes_of, statistics_of
 from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.attack.stored_speech import stored
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT
 from voicenym.corpus.transforms import ORIGINAL, Transform
+from voicenym.errors import AudioError
 from voicenym.metrics import eer
+from voicenym.nets.content import content_encoders
+from voicenym.nets.content.word_code_bottleneck import BUNDLED
+from voicenym.nets.words.word_code_content import Units
 from voicenym.recognition.segment_decoding import Segment
 from voicenym.verification.measure_comparison import MeasureComparison
 from voicenym.verification.plda import PLDA
@@ -201,6 +208,53 @@ def test_words_and_timing_are_found_each_by_its_attacker_alone(
     assert found["own"] < 20.0
     assert 33.0 < found["other"] < 67.0  # 40 targets: 50 +- 2 standard errors
     assert 33.0 < found["none"] < 67.0
+
+
+class Content:
+    """Content encoder whose codes, lengths of codes or states depend on the speaker."""
+
+    def __init__(self, habit: str) -> None:
+        self.habit = habit
+
+    def units(self, waveform):
+        speaker, take = np.rint(waveform[:2].numpy() * 32767.0).astype(int)
+        own, rng = np.random.default_rng(int(speaker)), np.random.default_rng((6, speaker, take))
+        chances = np.ones(40) if self.habit != "codes" else np.exp(own.normal(size=40))
+        drawn = rng.choice(40, size=60, p=chances / chances.sum())
+        mean = 2.0 if self.habit != "lengths" else np.exp(1.5 * own.random())
+        codes = np.repeat(drawn, rng.geometric(1.0 / mean, size=60))
+        states = rng.normal(size=(len(codes), 6))
+        states += (self.habit == "states") * own.normal(size=6)
+        return Units(torch.from_numpy(codes)[:, None], torch.from_numpy(states))
+
+
+@pytest.mark.parametrize("habit", ["codes", "lengths", "states", "none"])
+def test_speakers_who_differ_in_content_alone_are_found(
+    habit, labelled, training, spectrum, monkeypatch
+):
+    monkeypatch.setattr(
+        "voicenym.attack.content_extractor._content", lambda *folder: Content(habit)
+    )
+    with Embedder() as embedder:
+        scores = SemiInformedContent(training).scores(labelled, spectrum, embedder)
+    found = errors(scores, labelled)
+    assert (found < 28.0) if habit != "none" else (33.0 < found < 67.0), found
+    assert spectrum.embedded == 0
+
+
+def test_content_is_read_by_the_bundled_encoder():
+    pytest.importorskip("safetensors")
+    recordings = [sound(1, 1, 1.0), sound(2, 1, 1.0)[:5_000]]
+    vectors = ContentUnits().embed(recordings)
+    codes = codes_of(vectors)
+    assert [len(own) for own in codes] == [-(-len(x) // 640) for x in recordings]
+    assert all(0 <= own.min() <= own.max() < channel_branches.UNITS for own in codes)
+    assert statistics_of(vectors).shape == (2, 2 * 384)
+    encoder = content_encoders.load(BUNDLED)
+    entries = encoder(torch.from_numpy(recordings[0])[None])[0]
+    assert torch.equal(encoder.codes.quantizer.books[0](entries)[0], torch.from_numpy(codes[0]))
+    with pytest.raises(AudioError, match="no samples"):
+        ContentUnits().embed([np.empty(0, dtype=np.float32)])
 
 
 class Drawn:
@@ -385,5 +439,6 @@ def test_the_channel_that_differs_is_found_among_all(speech, training, monkeypat
     assert set(shares) == {
         "voice", "trajectories", "room", "timing",
         "frequent phones", "pairs of phones", "words and pairs of words",
+        "frequent units", "pairs of units", "lengths of units", "states of units",
     }  # fmt: skip
     assert attacker.training_curve(scenario) == []

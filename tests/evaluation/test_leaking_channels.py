@@ -21,6 +21,7 @@ def test_every_attacker_has_a_channel():
         assert ATTACKERS.get(name).channel in (*CHANNELS, SEVERAL)
     assert channel_of("semi-informed (prosody trained)") == "prosody"
     assert channel_of("semi-informed (words trained)") == "words"
+    assert channel_of("semi-informed (content trained)") == "content"
     assert channel_of("semi-informed (all channels fused)") == SEVERAL
     assert channel_of("something of another release") == "voice"
 

@@ -34,6 +34,7 @@ PLACES = {  # in the order in which they run
     "semi-informed-prosody-and-timing": (
         "voicenym.attack.channel_attackers:SemiInformedProsodyAndTiming"
     ),
+    "semi-informed-content": "voicenym.attack.channel_attackers:SemiInformedContent",
     "semi-informed-words": "voicenym.attack.channel_attackers:SemiInformedWords",
     "semi-informed-room": "voicenym.attack.channel_attackers:SemiInformedRoom",
     "semi-informed-fusion": "voicenym.attack.trained_attackers:SemiInformedFusion",

@@ -1,7 +1,7 @@
 """Weights and training of branches, by trials among the speakers of the attacker's own pool.
 
 By cross-validation, each quarter of the pool's speakers is compared by back ends of the other three
-quarters; logistic regression on these scores gives the weights.
+quarters; logistic regression on the ranks of these scores gives the weights.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.attack.channel_branches import Branch
-from voicenym.attack.logistic_fusion import LogisticFusion
+from voicenym.attack.ranked_fusion import RankedFusion
 from voicenym.errors import CorpusError
 from voicenym.metrics import eer
 from voicenym.verification.scoring import Array, Backend
@@ -88,7 +88,7 @@ def copies_count(branch: Branch, pool: Measured, per: str) -> bool:
 
 def fused(
     branches: Sequence[Branch], pools: Sequence[Measured], copies: Sequence[bool], per: str
-) -> LogisticFusion:
+) -> RankedFusion:
     """Weights of branches, from trials among the pool's speakers.
 
     Half of a speaker's recordings, under the keys per utterance, enrol; the others are trials under
@@ -116,7 +116,7 @@ def fused(
         if not len(scores):
             raise CorpusError("no speaker of the pool has two recordings; give more with --pool")
         columns.append(scores)
-    return LogisticFusion.fit(np.stack(columns, axis=1), target)
+    return RankedFusion.fit(np.stack(columns, axis=1), target)
 
 
 def _compared(

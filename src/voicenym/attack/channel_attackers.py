@@ -182,6 +182,26 @@ class SemiInformedWords(ChannelAttacker):
 
 
 @dataclass(frozen=True)
+class SemiInformedContent(ChannelAttacker):
+    """Reads content units from the output, and compares their frequencies, lengths and states.
+
+    A system that resynthesises speech from such units writes a speaker's accent and articulation
+    with the words (:mod:`voicenym.attack.content_extractor`).
+    """
+
+    name = "semi-informed (content trained)"
+    knows = (
+        "knows the system, not the key; protects its enrolment and speech of other people, reads "
+        "word codes from the output, and learns which sounds, how long and how, a speaker says"
+    )
+    own_verifier = "content units of anonymized speech"
+    channel = "content"
+
+    def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
+        return channel_branches.content()
+
+
+@dataclass(frozen=True)
 class SemiInformedRoom(ChannelAttacker):
     """Compares rooms and microphones (:mod:`voicenym.verification.room_measures`)."""
 
@@ -199,15 +219,15 @@ class SemiInformedRoom(ChannelAttacker):
 
 @dataclass(frozen=True)
 class SemiInformedAllChannels(ChannelAttacker):
-    """Fuses voice, prosody, words and room by calibrated logistic regression."""
+    """Fuses voice, prosody, content, words and room by calibrated logistic regression."""
 
     name = "semi-informed (all channels fused)"
     knows = (
         "knows the system, not the key; protects its enrolment and speech of other people, on "
-        "which it trains a comparison of voices, of prosody, of words and of rooms, and how much "
-        "each of them counts"
+        "which it trains a comparison of voices, of prosody, of content, of words and of rooms, "
+        "and how much each of them counts"
     )
-    own_verifier = "voice, prosody, words and room of anonymized speech"
+    own_verifier = "voice, prosody, content, words and room of anonymized speech"
     channel = "several"
 
     def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
@@ -218,6 +238,7 @@ class SemiInformedAllChannels(ChannelAttacker):
             channel_branches.voice(PlainIVectors(attacker.place(scenario))),
             channel_branches.prosody(),
             channel_branches.room(),
+            *channel_branches.content(),
         ]
         if segment_decoding.installed():
             found += [channel_branches.timing(), *channel_branches.words()]

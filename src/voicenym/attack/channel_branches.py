@@ -21,16 +21,20 @@ from voicenym.attack.channel_extractors import (
     timed_phones_of,
     words_of,
 )
+from voicenym.attack.content_extractor import ContentUnits, codes_of, statistics_of
 from voicenym.nets.words.phones import SILENCE
-from voicenym.verification import speech_timing
+from voicenym.verification import speech_timing, unit_lengths
 from voicenym.verification.authorship import CosineDelta, TfIdf, profiles
 from voicenym.verification.measure_comparison import MeasureComparison
 from voicenym.verification.plda import PLDA
+from voicenym.verification.principal_plda import PrincipalPLDA
 from voicenym.verification.scoring import Array, Backend
 from voicenym.verification.verifier import Verifier
 
 WORD_PLACES = 8192
-"""Sizes of the hash tables of words and of pairs of words."""
+"""Sizes of the hash tables of words, of pairs of words, and of pairs of content units."""
+UNITS = 512
+"""Entries of the codebook of the bundled word codes."""
 Vectors = Sequence[np.ndarray]
 
 
@@ -100,6 +104,27 @@ def words() -> list[Branch]:
         Branch("frequent phones", phones, single, CosineDelta.train),
         Branch("pairs of phones", phones, pairs, TfIdf.train),
         Branch("words and pairs of words", SpokenWords(), _word_profiles, TfIdf.train),
+    ]
+
+
+def _unit_profiles(vectors: Vectors, order: int) -> Array:
+    return profiles(codes_of(vectors), order, UNITS if order == 1 else WORD_PLACES)
+
+
+def _unit_lengths(vectors: Vectors) -> Array:
+    return unit_lengths.measure(codes_of(vectors))
+
+
+def content() -> list[Branch]:
+    """Frequencies and lengths of content units, and statistics of the states behind them."""
+    units = ContentUnits()
+    single: Any = partial(_unit_profiles, order=1)
+    pairs: Any = partial(_unit_profiles, order=2)
+    return [
+        Branch("frequent units", units, single, CosineDelta.train),
+        Branch("pairs of units", units, pairs, TfIdf.train),
+        Branch("lengths of units", units, _unit_lengths, MeasureComparison.train),
+        Branch("states of units", units, statistics_of, PrincipalPLDA.train),
     ]
 
 

@@ -1,11 +1,11 @@
-"""Channels by which attackers find speakers: voice, prosody, words, room."""
+"""Channels by which attackers find speakers: voice, prosody, content, words, room."""
 
 from __future__ import annotations
 
 from voicenym.attack.attacker_list import ATTACKERS
 from voicenym.attack.attackers import Attacker
 
-CHANNELS = ("voice", "prosody", "words", "room")
+CHANNELS = ("voice", "prosody", "content", "words", "room")
 SEVERAL = "several"
 
 

@@ -55,6 +55,19 @@ def test_frames_are_the_codebook_vectors_of_the_codes(whisper, codes, content):
     assert len(numbers.unique()) > 1
 
 
+def test_units_are_the_codes_and_the_mean_states_behind_them(whisper, codes, content):
+    wave = noise(1, 32_000)
+    found = content.units(wave[0])
+    with torch.inference_mode():
+        states = whisper.states(wave)[0]
+    assert torch.equal(found.codes, codes.codes(states))
+    torch.testing.assert_close(found.states, states.unflatten(0, (-1, 2)).mean(1))
+    longer = content.units(torch.cat([wave[0], wave[0, :1_000]]))
+    assert torch.equal(longer.codes[:50], found.codes)
+    assert longer.codes.shape == (52, 1)
+    assert content.units(wave[0, :0]).states.shape == (0, 12)
+
+
 def test_a_row_depends_on_no_other_row(content):
     wave, lengths = noise(2, 20_000), torch.tensor([20_000, 7_000])
     with torch.inference_mode():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -19,6 +19,18 @@ from voicenym.nets.content.content_encoder import RATE, Content
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.code_memory import CodeMemory
 from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
+
+
+class Units(NamedTuple):
+    """Word codes of a recording, and the states that they stand for.
+
+    Args:
+        codes: ``[code, book]``.
+        states: ``[code, state]``, means of the encoder's states over each code.
+    """
+
+    codes: torch.Tensor
+    states: torch.Tensor
 
 
 class WordCodeContent(Content):
@@ -107,6 +119,21 @@ class WordCodeContent(Content):
         padded = torch.nn.functional.pad(waveforms, (0, missing))
         states, _, _, misfit = self._analysed(padded)
         return states, misfit
+
+    @torch.inference_mode()
+    def units(self, waveform: torch.Tensor) -> Units:
+        """Codes and states of a recording ``[time]`` of any length, window after window.
+
+        Windows do not overlap: near their borders codes may differ from those of a synthesis.
+        """
+        codes = [torch.zeros(0, self.codes.sizes.books, dtype=torch.int64)]
+        states = [torch.zeros(0, self._sizes.width)]
+        for part in waveform.split(self.most_samples) if len(waveform) else ():
+            padded = torch.nn.functional.pad(part, (0, -len(part) % self.hop))
+            means, found, _, _ = self._analysed(padded[None])
+            codes.append(found[0].T.cpu())
+            states.append(means[0].cpu())
+        return Units(torch.cat(codes), torch.cat(states))
 
     def _analysed(
         self, waveforms: torch.Tensor
