@@ -58,3 +58,16 @@ def test_half_the_strength_is_by_settings_where_there_are_some():
     assert isinstance(blended.transform.steps[0], controls.Blended)
     assert blended.with_key(OWN, "utterance").steps[0].protected.key == OWN
     assert controls.halved(Protection.by_files({}), USER) is None
+
+
+def test_attackers_with_settings_of_their_own_have_them_at_half_the_strength():
+    theirs = (("low", 0.5),)
+    half = controls.halved(Protection.by("mcadams", USER, attackers_parameters=theirs), USER)
+    step = half.with_key(OWN, "utterance").steps[0]
+    assert dict(step.parameters) == pytest.approx({"low": 0.75, "high": 0.95})
+    assert dict(half.transform.steps[0].parameters) == pytest.approx({"low": 0.75, "high": 0.95})
+    blended = controls.halved(
+        Protection.by("vtln", USER, attackers_parameters=(("least", 0.1),)), USER
+    )
+    assert blended.with_key(OWN, "utterance").steps[0].protected.parameters == (("least", 0.1),)
+    assert blended.transform.steps[0].protected.parameters == ()

@@ -10,7 +10,7 @@ from voicenym.apps.cli.evaluate_plan import _attackers_systems
 from voicenym.apps.cli.evaluate_request import Request
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan
-from voicenym.evaluation.targets import targets_of
+from voicenym.evaluation.targets import resources_of, targets_of
 from voicenym.evaluation.trials import build
 from voicenym.evaluation.voice_targets import drawn
 from voicenym.pseudonym import Key
@@ -37,6 +37,8 @@ def test_attackers_run_their_settings_and_the_user_those_of_the_user(corpus):
     published = [protection.transform.steps[0] for protection in found]
     assert [step.parameters for step in published] == [(("low", 0.7),), (), ()]
     assert all(step.key == THEIRS for step in ran)
+    guessed = [resources_of(plan, target).parameters for target in targets_of(plan)]
+    assert guessed == [{"low": 0.6, "high": 0.9}] * 2 + [{}]
 
 
 def test_the_report_says_what_attackers_run():

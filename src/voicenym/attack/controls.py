@@ -96,10 +96,15 @@ def halved(protection: Protection, key: Key) -> Protection | None:
     if system is None:
         return None
     if system in HALVES:
-        weaker = HALVES[system](_settings(system, protection.parameters))
-        changed = tuple(sorted({**dict(protection.parameters), **weaker}.items()))
+        theirs = protection.attackers_parameters
         return Protection.by(
-            system, key, protection.per, changed, protection.line, protection.same_sex
+            system,
+            key,
+            protection.per,
+            _weakened(system, protection.parameters),
+            protection.line,
+            protection.same_sex,
+            None if theirs is None else _weakened(system, theirs),
         )
     step = Blended(
         Anonymize(system, key, protection.per, protection.parameters, same_sex=protection.same_sex)
@@ -111,7 +116,14 @@ def halved(protection: Protection, key: Key) -> Protection | None:
         protection.per,
         line=protection.line,
         same_sex=protection.same_sex,
+        attackers_parameters=protection.attackers_parameters,
     )
+
+
+def _weakened(system: str, given: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
+    """Settings at half the strength, those that are given included."""
+    weaker = HALVES[system](_settings(system, given))
+    return tuple(sorted({**dict(given), **weaker}.items()))
 
 
 def _settings(system: str, changed: tuple[tuple[str, Any], ...]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Summary of channels: the strongest attacker of voice, prosody, words and room, in a sentence."""
+"""Summary of channels: the strongest attacker of each, in a sentence."""
 
 from __future__ import annotations
 

@@ -108,9 +108,10 @@ def resources_of(
     def there(recordings: Sequence[Recording]) -> bool:
         return bool(recordings) and all(r.name in plan.attackers_files for r in recordings)
 
+    theirs = target.protection.attackers_parameters
     return Resources(
         target.system,
-        target.parameters,
+        target.parameters if theirs is None else dict(theirs),
         tuple(plan.denoisers),
         plan.keys,
         len(pool),
