@@ -235,20 +235,13 @@ def sizes() -> None:
     with SIZES.open(encoding="utf-8", newline="") as file:
         head, *rows = list(csv.reader(file, delimiter="\t"))
     figure, axis = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    labels = []
-    for name, bits, *values in rows:
+    for (name, bits, *values), marker in zip(rows, "so^vDpPX<>h*", strict=True):
         x, x_low, x_high, y, y_low, y_high = map(float, values)
-        marks = axis.errorbar(
+        axis.errorbar(
             x, y, xerr=[[x - x_low], [x_high - x]], yerr=[[y - y_low], [y_high - y]],
-            fmt="s" if name == "bundled" else "o", capsize=2, linewidth=0.5, markersize=6,
+            fmt=marker, capsize=2, linewidth=0.4, markersize=7, label=f"{name}: {bits} bits/s",
         )  # fmt: skip
-        labels.append((x, y, f"{name}: {bits} bits/s", marks[0].get_color()))
-    spread = _apart([(x, y) for x, y, _, _ in labels], wide=6.0, high=1.1)
-    for (x, y, text, colour), place in zip(labels, spread, strict=True):
-        axis.annotate(
-            text, (x, y), xytext=(x + 0.4, place + 0.3), color=colour, fontsize=9,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
-        )  # fmt: skip
+    figure.legend(loc="outside right upper", fontsize=8)
     axis.set_xlabel(f"{head[2]}, % (left is better)")
     axis.set_ylabel("EER of attackers who read the codes, % (up is better)")
     axis.grid(alpha=0.3)
