@@ -223,7 +223,7 @@ class Content:
         drawn = rng.choice(40, size=60, p=chances / chances.sum())
         mean = 2.0 if self.habit != "lengths" else np.exp(1.5 * own.random())
         codes = np.repeat(drawn, rng.geometric(1.0 / mean, size=60))
-        states = rng.normal(size=(len(codes), 6))
+        states = rng.normal(size=(2, len(codes), 6))
         states += (self.habit == "states") * own.normal(size=6)
         return Units(torch.from_numpy(codes)[:, None], torch.from_numpy(states))
 
@@ -249,10 +249,11 @@ def test_content_is_read_by_the_bundled_encoder():
     codes = codes_of(vectors)
     assert [len(own) for own in codes] == [-(-len(x) // 640) for x in recordings]
     assert all(0 <= own.min() <= own.max() < channel_branches.UNITS for own in codes)
-    assert statistics_of(vectors).shape == (2, 2 * 384)
-    encoder = content_encoders.load(BUNDLED)
-    entries = encoder(torch.from_numpy(recordings[0])[None])[0]
-    assert torch.equal(encoder.codes.quantizer.books[0](entries)[0], torch.from_numpy(codes[0]))
+    assert statistics_of(vectors).shape == (2, 4 * 2 * 384)
+    units = content_encoders.load(BUNDLED).units(torch.from_numpy(recordings[0]))
+    assert torch.equal(units.codes[:, 0], torch.from_numpy(codes[0]))
+    means = statistics_of(vectors)[0].reshape(4, 2, 384)[:, 0]
+    np.testing.assert_allclose(means, units.states.mean(1).numpy(), atol=1e-4)
     with pytest.raises(AudioError, match="no samples"):
         ContentUnits().embed([np.empty(0, dtype=np.float32)])
 

@@ -1,4 +1,4 @@
-"""Extractor of the content channel: word codes of speech, and statistics of their states.
+"""Extractor of the content channel: word codes of speech, and statistics of the encoder's states.
 
 Systems that hide voice and prosody still write what was said, and how: each sound as its speaker
 says it, among the sounds that a recogniser tells apart. The attacker reads the content again from
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class ContentUnits(Verifier):
-    """Word codes of a recording, and means and deviations of the recogniser's states.
+    """Word codes of a recording, and means and deviations of the states of all layers.
 
-    Vectors are ``[count, code..., mean..., deviation...]``.
+    Vectors are ``[count, code..., mean..., deviation...]``, means and deviations layer by layer.
 
     Raises:
         AudioError: from :meth:`embed`: a recording without samples.
@@ -39,7 +39,7 @@ class ContentUnits(Verifier):
         from voicenym.nets.content.word_code_bottleneck import BUNDLED
 
         self._folder = BUNDLED
-        self.version = f"1 {version(BUNDLED)}"
+        self.version = f"2 {version(BUNDLED)}"
 
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         import torch
@@ -51,7 +51,8 @@ class ContentUnits(Verifier):
             codes, states = units.codes[:, 0].numpy(), units.states.numpy()
             if not len(codes):
                 raise AudioError("no samples, so that there is no content")
-            parts = [[len(codes)], codes, states.mean(0), states.std(0)]
+            statistics = np.stack([states.mean(1), states.std(1)], axis=1)
+            parts = [np.array([len(codes)]), codes, statistics.ravel()]
             found[place] = np.concatenate(parts).astype(np.float32)
         return found
 
@@ -72,5 +73,5 @@ def codes_of(vectors: Sequence[npt.NDArray[np.floating]]) -> list[npt.NDArray[np
 
 
 def statistics_of(vectors: Sequence[npt.NDArray[np.floating]]) -> Array:
-    """Means and deviations of states ``[recording, 2 * state]``."""
+    """Means and deviations of states ``[recording, layer * 2 * element]``."""
     return np.stack([np.asarray(x[1 + int(x[0]) :], dtype=np.float64) for x in vectors])

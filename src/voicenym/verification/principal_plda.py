@@ -16,7 +16,7 @@ from voicenym.verification.plda import PLDA
 from voicenym.verification.scoring import Array, checked
 
 COMPONENTS = 60
-"""Among 125 speakers of 2 recordings, 60 of 768 elements find more speakers than 80 to 250."""
+"""With 3,072 measures of 1,200 recordings of 125 speakers, 40 and 60 find more than 80 to 130."""
 LEAST_DEVIATION = 1e-6
 
 

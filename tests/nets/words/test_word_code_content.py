@@ -55,17 +55,28 @@ def test_frames_are_the_codebook_vectors_of_the_codes(whisper, codes, content):
     assert len(numbers.unique()) > 1
 
 
-def test_units_are_the_codes_and_the_mean_states_behind_them(whisper, codes, content):
-    wave = noise(1, 32_000)
+def test_units_are_the_codes_of_states_of_a_short_window(whisper, codes, content):
+    wave = noise(1, 32_000)  # as long as a window, which has no silence behind it
     found = content.units(wave[0])
     with torch.inference_mode():
-        states = whisper.states(wave)[0]
-    assert torch.equal(found.codes, codes.codes(states))
-    torch.testing.assert_close(found.states, states.unflatten(0, (-1, 2)).mean(1))
-    longer = content.units(torch.cat([wave[0], wave[0, :1_000]]))
-    assert torch.equal(longer.codes[:50], found.codes)
+        assert torch.equal(found.codes, codes.codes(whisper.states(wave)[0]))
+        assert found.states.shape == (2, 100, 12)
+        torch.testing.assert_close(found.states[1], whisper.states(wave)[0])
+        short = content.units(wave[0, :5_000])
+        spectra = whisper.encoder.spectra(wave[:, :5_000], 16 + 50)
+        states = whisper.encoder.layer_states(spectra)
+    assert short.codes.shape == (8, 1)
+    torch.testing.assert_close(short.states, torch.cat(states)[:, :16])
+    assert torch.equal(short.codes, codes.codes(states[-1][0, :16]))
+
+
+def test_units_of_long_recordings_come_window_after_window(content):
+    wave = noise(1, 32_000)[0]
+    longer, whole = content.units(torch.cat([wave, wave[:1_000]])), content.units(wave)
+    assert torch.equal(longer.codes[:50], whole.codes)
     assert longer.codes.shape == (52, 1)
-    assert content.units(wave[0, :0]).states.shape == (0, 12)
+    assert longer.states.shape == (2, 104, 12)
+    assert content.units(wave[:0]).states.shape == (2, 0, 12)
 
 
 def test_a_row_depends_on_no_other_row(content):

@@ -20,13 +20,16 @@ from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.code_memory import CodeMemory
 from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
 
+SILENCE = 50
+"""States of silence behind the speech of a short window of :meth:`WordCodeContent.units`: 1 s."""
+
 
 class Units(NamedTuple):
-    """Word codes of a recording, and the states that they stand for.
+    """Word codes of a recording, and states of all layers of the encoder.
 
     Args:
         codes: ``[code, book]``.
-        states: ``[code, state]``, means of the encoder's states over each code.
+        states: ``[layer, state, element]``, 50 a second.
     """
 
     codes: torch.Tensor
@@ -122,18 +125,24 @@ class WordCodeContent(Content):
 
     @torch.inference_mode()
     def units(self, waveform: torch.Tensor) -> Units:
-        """Codes and states of a recording ``[time]`` of any length, window after window.
+        """Codes and states of a recording ``[time]`` of any length, for attackers.
 
-        Windows do not overlap: near their borders codes may differ from those of a synthesis.
+        Windows are as long as the recording and :data:`SILENCE`, up to a whole window, and do not
+        overlap: a recording of 5 s costs a fifth of what a whole window does, and its codes are
+        near those of :meth:`encode`, but not the same.
         """
         codes = [torch.zeros(0, self.codes.sizes.books, dtype=torch.int64)]
-        states = [torch.zeros(0, self._sizes.width)]
+        states = [torch.zeros(self._sizes.layers, 0, self._sizes.width)]
         for part in waveform.split(self.most_samples) if len(waveform) else ():
-            padded = torch.nn.functional.pad(part, (0, -len(part) % self.hop))
-            means, found, _, _ = self._analysed(padded[None])
-            codes.append(found[0].T.cpu())
-            states.append(means[0].cpu())
-        return Units(torch.cat(codes), torch.cat(states))
+            padded = torch.nn.functional.pad(part, (0, -len(part) % self.hop))[None]
+            count = padded.shape[1] // STATE
+            length = min(self._sizes.states, count + SILENCE)
+            layers = self.encoder.layer_states(self.encoder.spectra(padded, length))
+            last, counts = layers[-1][:, :count], torch.tensor([count], device=padded.device)
+            found = self.codes.quantizer(self.codes.encoded(last, counts).transpose(1, 2))
+            codes.append(found.codes[0].T.cpu())
+            states.append(torch.cat([one[:, :count] for one in layers]).cpu())
+        return Units(torch.cat(codes), torch.cat(states, 1))
 
     def _analysed(
         self, waveforms: torch.Tensor
