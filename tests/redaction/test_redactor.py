@@ -13,7 +13,8 @@ from voicenym.errors import AudioError, RedactionError
 from voicenym.redaction.findings_file import Line
 from voicenym.redaction.own_list import OwnList
 from voicenym.redaction.redacted_file import write_redacted
-from voicenym.redaction.redactor import ROUNDS, Redactor
+from voicenym.redaction.checked_removal import ROUNDS
+from voicenym.redaction.redactor import Redactor
 from voicenym.redaction.sound_removal import BEEP, SILENCE
 from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import AFTER, BEFORE
