@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from voicenym.diarization import clusterings
 from voicenym.diarization import linkage as linkage_module
-from voicenym.diarization.clusterings import CLUSTERINGS, back_end
+from voicenym.diarization.clusterings import CLUSTERINGS, back_end, by_vbx, usual
 from voicenym.diarization.linkage import agglomerative, linkage
+from voicenym.diarization.long_recordings import LONG, in_parts
 from voicenym.diarization.vbx import VBxSettings, _forward_backward, vbx
 
 
@@ -114,3 +116,60 @@ def test_many_vectors_are_clustered_in_parts(monkeypatch):
     x, truth = voices(3, each=120)
     monkeypatch.setattr(linkage_module, "MOST_AT_ONCE", 60)
     assert agreement(agglomerative(x, 0.0, 3), truth) > 0.95
+
+
+def test_weights_of_many_vectors_count_as_copies(monkeypatch):
+    x, _ = voices(3, each=40)
+    monkeypatch.setattr(linkage_module, "MOST_AT_ONCE", 60)
+    whole = agglomerative(x, 0.0, 3)
+    assert same_groups(agglomerative(x, 0.0, 3, weights=np.full(len(x), 5.0)), whole)
+
+
+def talk(people, windows, seed=0):
+    """Vectors of people who take turns of ten windows, and who they are."""
+    rng = np.random.default_rng(seed)
+    model = back_end()
+    speakers = rng.multivariate_normal(model.mean, model.between, people, check_valid="ignore")
+    truth = np.arange(windows) // 10 % people
+    found = speakers[truth] + rng.multivariate_normal(0 * model.mean, model.within, windows)
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32), truth
+
+
+@pytest.mark.parametrize("count", [None, 2, 4])
+def test_a_recording_of_four_minutes_of_speech_is_clustered_as_a_whole(count, monkeypatch):
+    x, _ = talk(2, LONG)
+    whole = by_vbx(x, count)
+    monkeypatch.setattr(clusterings, "LONG", 10**9)
+    assert np.array_equal(by_vbx(x, count), whole)
+
+
+def test_the_usual_clustering():
+    assert usual(LONG, 2) == "spectral"
+    assert usual(LONG + 1, 2) == usual(10, None) == "vbx"
+
+
+@pytest.mark.parametrize(("people", "count"), [(1, None), (2, None), (3, None), (3, 3)])
+def test_a_long_recording_has_the_people_of_its_parts(people, count):
+    x, truth = talk(people, 4 * LONG, seed=people)
+    found = by_vbx(x, count)
+    assert found.shape == (len(x), people)
+    assert np.allclose(found.sum(1), 1.0)
+    assert agreement(found.argmax(1), truth) > 0.97
+
+
+def test_a_number_that_the_parts_do_not_have_is_still_given():
+    x, _ = talk(1, LONG + 40)
+    assert len(set(by_vbx(x, 12).argmax(1).tolist())) == 12
+
+
+def test_a_person_whom_a_part_divides_is_one_person():
+    x, truth = talk(2, 2 * LONG)
+    place = itertools.count()
+
+    def cluster(part):
+        labels = 2 * truth[: len(part)] + (np.arange(len(part)) % 2) * (next(place) % 2)
+        return np.eye(4)[labels][:, np.unique(labels)]
+
+    found = in_parts(x, cluster)
+    assert found.shape[1] == 2
+    assert same_groups(found.argmax(1), truth)

@@ -62,6 +62,7 @@ def agglomerative(
     threshold: float,
     count: int | None = None,
     most: int | None = None,
+    weights: npt.NDArray[np.floating] | None = None,
 ) -> Labels:
     """Labels ``[n]`` from 0, by the average cosine of clusters.
 
@@ -73,26 +74,31 @@ def agglomerative(
         threshold: cosine below which clusters are not merged.
         count: of clusters, instead of the threshold; fewer where there are fewer vectors.
         most: of clusters, besides the threshold.
+        weights: ``[n]``, how much each vector stands for; 1 unless given.
     """
     total = len(vectors)
+    sizes = np.ones(total) if weights is None else np.asarray(weights, dtype=np.float64)
     if total <= MOST_AT_ONCE:
-        return _clusters(vectors, np.ones(total), threshold, count, most)
+        return _clusters(vectors, sizes, threshold, count, most)
     parts = np.array_split(np.arange(total), -(-total // MOST_AT_ONCE))
     inner = np.zeros(total, dtype=np.int64)
     means: list[npt.NDArray[np.floating]] = []
-    weights: list[int] = []
+    together: list[float] = []
     for part in parts:
-        own = _clusters(vectors[part], np.ones(len(part)), -1.0, max(1, len(part) // 10), None)
-        inner[part] = own + len(weights)
+        own = _clusters(vectors[part], sizes[part], -1.0, max(1, len(part) // 10), None)
+        inner[part] = own + len(together)
         for label in range(own.max() + 1):
-            members = vectors[part][own == label]
-            means.append(members.mean(0))
-            weights.append(len(members))
+            members, share = vectors[part][own == label], sizes[part][own == label]
+            means.append(
+                members.mean(0) if weights is None else np.average(members, axis=0, weights=share)
+            )
+            together.append(float(share.sum()))
     centres = np.array(means)
     centres /= np.linalg.norm(centres, axis=1, keepdims=True)
     if len(centres) > MOST_AT_ONCE:
-        return agglomerative(centres, threshold, count, most)[inner]
-    return _clusters(centres, np.array(weights, dtype=np.float64), threshold, count, most)[inner]
+        again = None if weights is None else np.array(together)
+        return agglomerative(centres, threshold, count, most, again)[inner]
+    return _clusters(centres, np.array(together), threshold, count, most)[inner]
 
 
 def _clusters(

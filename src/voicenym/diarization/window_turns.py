@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.diarization.clusterings import Posteriors, means_of
 from voicenym.diarization.overlaps import PRECISION, second_speakers
 from voicenym.diarization.recording_analysis import Analysis
+from voicenym.diarization.speaker_means import Posteriors, means_of
 from voicenym.diarization.speaker_turns import Diarization, Turn
 
 FRAME = 0.01
@@ -84,9 +84,11 @@ def _interpolated(
 def _certainty(vectors: npt.NDArray[np.floating], posteriors: Posteriors) -> Posteriors:
     """Probabilities ``[window, speaker]`` by the cosine to the speakers' mean vectors."""
     means = means_of(vectors, posteriors)
-    score = SLOPE * (vectors @ means.T)
-    found = np.exp(score - score.max(1, keepdims=True))
-    return np.asarray(found / found.sum(1, keepdims=True), dtype=np.float64)
+    found = np.asarray(SLOPE * (vectors @ means.T), dtype=np.float64)
+    found -= found.max(1, keepdims=True)  # in place: 40 MB in ten hours
+    np.exp(found, out=found)
+    found /= found.sum(1, keepdims=True)
+    return found
 
 
 def _without_flickers(labels: npt.NDArray[np.int16]) -> npt.NDArray[np.int16]:
