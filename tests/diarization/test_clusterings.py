@@ -8,7 +8,7 @@ import pytest
 from voicenym.diarization import clusterings
 from voicenym.diarization import linkage as linkage_module
 from voicenym.diarization.clusterings import CLUSTERINGS, back_end, by_vbx, usual
-from voicenym.diarization.linkage import agglomerative, linkage
+from voicenym.diarization.linkage import agglomerative, linkage, ward
 from voicenym.diarization.long_recordings import LONG, in_parts
 from voicenym.diarization.vbx import VBxSettings, _forward_backward, vbx
 
@@ -44,6 +44,25 @@ def test_linkage_is_scipys(count):
     ours = [merge[0] for merge in linkage(distances)]
     condensed = distances[np.triu_indices(count, 1)]
     assert np.allclose(ours, np.sort(hierarchy.linkage(condensed, "average")[:, 2]))
+
+
+@pytest.mark.parametrize("count", [2, 3, 12, 60])
+def test_ward_is_scipys(count):
+    hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
+    x = np.random.default_rng(count).standard_normal((count, 5))
+    squares = np.square(x[:, None] - x).sum(2) / 2.0
+    ours = [merge[0] for merge in linkage(squares, by_ward=True)]
+    theirs = np.square(hierarchy.linkage(x, "ward")[:, 2]) / 2.0
+    assert np.allclose(ours, np.sort(theirs))
+
+
+def test_an_odd_vector_of_little_weight_takes_nobodys_place():
+    x = np.array([[1.0, 0.0], [0.99, 0.1], [0.6, 0.8], [-1.0, 0.0]])
+    weights = np.array([200.0, 200.0, 300.0, 2.0])
+    found = ward(x, weights, 2)
+    assert found[0] == found[1] != found[2]
+    many, heavy = np.repeat(x, 500, axis=0), np.repeat(weights, 500)
+    assert same_groups(ward(many, heavy, 2), np.repeat(found, 500))
 
 
 def test_weights_count_as_copies():
@@ -155,6 +174,16 @@ def test_a_long_recording_has_the_people_of_its_parts(people, count):
     assert found.shape == (len(x), people)
     assert np.allclose(found.sum(1), 1.0)
     assert agreement(found.argmax(1), truth) > 0.97
+
+
+def test_who_says_little_in_a_long_recording_joins_the_most_similar():
+    x, truth = talk(3, 4 * LONG, seed=5)
+    few = (truth != 2) | (np.arange(len(x)) < 900)
+    x, truth = x[few], truth[few]
+    found = by_vbx(x).argmax(1)
+    assert len(set(found.tolist())) == 3  # 75 s of speech are a person
+    few = (truth != 2) | (np.arange(len(x)) < 120)
+    assert len(set(by_vbx(x[few]).argmax(1).tolist())) == 2
 
 
 def test_a_number_that_the_parts_do_not_have_is_still_given():
