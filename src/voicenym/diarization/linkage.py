@@ -127,7 +127,7 @@ def ward(
     """
     if len(vectors) > MOST_AT_ONCE:
         inner = agglomerative(vectors, -1.0, MOST_AT_ONCE // 2, weights=weights)
-        total = np.bincount(inner, weights)
+        total = np.asarray(np.bincount(inner, weights), dtype=np.float64)
         centres = np.zeros((len(total), vectors.shape[1]))
         np.add.at(centres, inner, vectors * weights[:, None])
         return ward(centres / total[:, None], total, count)[inner]
