@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from voicenym.diarization import clusterings
+from voicenym.diarization import clusterings, speaker_means
 from voicenym.diarization import linkage as linkage_module
 from voicenym.diarization.clusterings import CLUSTERINGS, back_end, by_vbx, usual
 from voicenym.diarization.linkage import agglomerative, linkage, ward
@@ -160,6 +160,16 @@ def test_a_recording_of_four_minutes_of_speech_is_clustered_as_a_whole(count, mo
     whole = by_vbx(x, count)
     monkeypatch.setattr(clusterings, "LONG", 10**9)
     assert np.array_equal(by_vbx(x, count), whole)
+
+
+def test_means_and_cosines_of_many_vectors_are_those_of_all(monkeypatch):
+    x, truth = talk(3, 1000)
+    posteriors = np.eye(3)[truth]
+    means = speaker_means.means_of(x, posteriors)
+    assert np.allclose(means, means / np.linalg.norm(means, axis=1, keepdims=True))
+    monkeypatch.setattr(speaker_means, "BLOCK", 64)
+    assert np.allclose(speaker_means.means_of(x, posteriors), means, atol=1e-12)
+    assert np.allclose(speaker_means.cosines_to(x, means), x @ means.T, atol=1e-12)
 
 
 def test_the_usual_clustering():

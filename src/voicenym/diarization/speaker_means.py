@@ -9,6 +9,8 @@ Vectors = npt.NDArray[np.floating]
 """``[window, d]``, of unit length."""
 Posteriors = npt.NDArray[np.float64]
 """``[window, speaker]``, rows of sum 1."""
+BLOCK = 4096
+"""Windows whose vectors are in double precision at once: 6 MB in place of 220 in ten hours."""
 
 
 def means_of(vectors: Vectors, posteriors: Posteriors) -> Posteriors:
@@ -18,8 +20,18 @@ def means_of(vectors: Vectors, posteriors: Posteriors) -> Posteriors:
         vectors: ``[window, d]``.
         posteriors: ``[window, speaker]``.
     """
-    means = posteriors.T @ vectors
+    means = posteriors[:BLOCK].T @ vectors[:BLOCK]
+    for first in range(BLOCK, len(vectors), BLOCK):
+        means += posteriors[first : first + BLOCK].T @ vectors[first : first + BLOCK]
     found: Posteriors = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
+    return found
+
+
+def cosines_to(vectors: Vectors, means: Posteriors) -> Posteriors:
+    """Cosines ``[window, speaker]`` of vectors ``[window, d]`` to means of unit length."""
+    found = np.empty((len(vectors), len(means)))
+    for first in range(0, len(vectors), BLOCK):
+        found[first : first + BLOCK] = vectors[first : first + BLOCK] @ means.T
     return found
 
 
