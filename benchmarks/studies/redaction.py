@@ -32,7 +32,8 @@ from voicenym import Key
 from voicenym.errors import RedactionError
 from voicenym.redaction.entity_analyzer import EntityAnalyzer
 from voicenym.redaction.own_list import EXACT, OwnList
-from voicenym.redaction.redactor import LEAST_CONFIDENCE, Decision, Redactor
+from voicenym.redaction.redactor import LEAST_CONFIDENCE, Redactor
+from voicenym.redaction.removal import Decision
 from voicenym.redaction.sound_removal import WORD
 from voicenym.redaction.spoken_replacements import ReplacementVoice
 from voicenym.redaction.word_finder import WordFinder

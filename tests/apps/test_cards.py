@@ -77,3 +77,20 @@ def test_a_card_takes_one_part_of_a_report_at_a_time(command, report, figures):
     assert done.returncode == 2
     assert b"one of --add, --words, --speed and --naturalness" in done.stderr
     assert not figures.exists()
+
+
+def test_places_of_weights_that_no_package_holds_are_no_settings(
+    command,
+    found,  # noqa: F811
+    figures,
+    tmp_path,
+):
+    evaluation, _ = found
+    name, places = "asr-tts:recogniser=tiny@01", {"recogniser": "/elsewhere/tiny"}
+    for more, listed in (({}, True), ({"timing": "free"}, False)):
+        own = dataclasses.replace(evaluation.systems[0], name=name, parameters=places | more)
+        report = dataclasses.replace(evaluation, systems=(own,))
+        assert (card_figures.with_settings(report) == []) is listed
+        results_file.save(report, tmp_path / "report")
+        assert (command("cards", "--update", tmp_path / "report").returncode == 0) is listed
+    assert {"asr-tts", "original"} == set(json.loads(figures.read_text()))

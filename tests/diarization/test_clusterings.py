@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from voicenym.diarization import clusterings, speaker_means
 from voicenym.diarization import linkage as linkage_module
-from voicenym.diarization.clusterings import CLUSTERINGS, back_end
-from voicenym.diarization.linkage import agglomerative, linkage
+from voicenym.diarization.clusterings import CLUSTERINGS, back_end, by_vbx, usual
+from voicenym.diarization.linkage import agglomerative, linkage, ward
+from voicenym.diarization.long_recordings import LONG, in_parts
 from voicenym.diarization.vbx import VBxSettings, _forward_backward, vbx
 
 
@@ -42,6 +44,25 @@ def test_linkage_is_scipys(count):
     ours = [merge[0] for merge in linkage(distances)]
     condensed = distances[np.triu_indices(count, 1)]
     assert np.allclose(ours, np.sort(hierarchy.linkage(condensed, "average")[:, 2]))
+
+
+@pytest.mark.parametrize("count", [2, 3, 12, 60])
+def test_ward_is_scipys(count):
+    hierarchy = pytest.importorskip("scipy.cluster.hierarchy")
+    x = np.random.default_rng(count).standard_normal((count, 5))
+    squares = np.square(x[:, None] - x).sum(2) / 2.0
+    ours = [merge[0] for merge in linkage(squares, by_ward=True)]
+    theirs = np.square(hierarchy.linkage(x, "ward")[:, 2]) / 2.0
+    assert np.allclose(ours, np.sort(theirs))
+
+
+def test_an_odd_vector_of_little_weight_takes_nobodys_place():
+    x = np.array([[1.0, 0.0], [0.99, 0.1], [0.6, 0.8], [-1.0, 0.0]])
+    weights = np.array([200.0, 200.0, 300.0, 2.0])
+    found = ward(x, weights, 2)
+    assert found[0] == found[1] != found[2]
+    many, heavy = np.repeat(x, 500, axis=0), np.repeat(weights, 500)
+    assert same_groups(ward(many, heavy, 2), np.repeat(found, 500))
 
 
 def test_weights_count_as_copies():
@@ -114,3 +135,80 @@ def test_many_vectors_are_clustered_in_parts(monkeypatch):
     x, truth = voices(3, each=120)
     monkeypatch.setattr(linkage_module, "MOST_AT_ONCE", 60)
     assert agreement(agglomerative(x, 0.0, 3), truth) > 0.95
+
+
+def test_weights_of_many_vectors_count_as_copies(monkeypatch):
+    x, _ = voices(3, each=40)
+    monkeypatch.setattr(linkage_module, "MOST_AT_ONCE", 60)
+    whole = agglomerative(x, 0.0, 3)
+    assert same_groups(agglomerative(x, 0.0, 3, weights=np.full(len(x), 5.0)), whole)
+
+
+def talk(people, windows, seed=0):
+    """Vectors of people who take turns of ten windows, and who they are."""
+    rng = np.random.default_rng(seed)
+    model = back_end()
+    speakers = rng.multivariate_normal(model.mean, model.between, people, check_valid="ignore")
+    truth = np.arange(windows) // 10 % people
+    found = speakers[truth] + rng.multivariate_normal(0 * model.mean, model.within, windows)
+    return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32), truth
+
+
+@pytest.mark.parametrize("count", [None, 2, 4])
+def test_a_recording_of_four_minutes_of_speech_is_clustered_as_a_whole(count, monkeypatch):
+    x, _ = talk(2, LONG)
+    whole = by_vbx(x, count)
+    monkeypatch.setattr(clusterings, "LONG", 10**9)
+    assert np.array_equal(by_vbx(x, count), whole)
+
+
+def test_means_and_cosines_of_many_vectors_are_those_of_all(monkeypatch):
+    x, truth = talk(3, 1000)
+    posteriors = np.eye(3)[truth]
+    means = speaker_means.means_of(x, posteriors)
+    assert np.allclose(means, means / np.linalg.norm(means, axis=1, keepdims=True))
+    monkeypatch.setattr(speaker_means, "BLOCK", 64)
+    assert np.allclose(speaker_means.means_of(x, posteriors), means, atol=1e-12)
+    assert np.allclose(speaker_means.cosines_to(x, means), x @ means.T, atol=1e-12)
+
+
+def test_the_usual_clustering():
+    assert usual(LONG, 2) == "spectral"
+    assert usual(LONG + 1, 2) == usual(10, None) == "vbx"
+
+
+@pytest.mark.parametrize(("people", "count"), [(1, None), (2, None), (3, None), (3, 3)])
+def test_a_long_recording_has_the_people_of_its_parts(people, count):
+    x, truth = talk(people, 4 * LONG, seed=people)
+    found = by_vbx(x, count)
+    assert found.shape == (len(x), people)
+    assert np.allclose(found.sum(1), 1.0)
+    assert agreement(found.argmax(1), truth) > 0.97
+
+
+def test_who_says_little_in_a_long_recording_joins_the_most_similar():
+    x, truth = talk(3, 4 * LONG, seed=5)
+    few = (truth != 2) | (np.arange(len(x)) < 900)
+    x, truth = x[few], truth[few]
+    found = by_vbx(x).argmax(1)
+    assert len(set(found.tolist())) == 3  # 75 s of speech are a person
+    few = (truth != 2) | (np.arange(len(x)) < 120)
+    assert len(set(by_vbx(x[few]).argmax(1).tolist())) == 2
+
+
+def test_a_number_that_the_parts_do_not_have_is_still_given():
+    x, _ = talk(1, LONG + 40)
+    assert len(set(by_vbx(x, 12).argmax(1).tolist())) == 12
+
+
+def test_a_person_whom_a_part_divides_is_one_person():
+    x, truth = talk(2, 2 * LONG)
+    place = itertools.count()
+
+    def cluster(part):
+        labels = 2 * truth[: len(part)] + (np.arange(len(part)) % 2) * (next(place) % 2)
+        return np.eye(4)[labels][:, np.unique(labels)]
+
+    found = in_parts(x, cluster)
+    assert found.shape[1] == 2
+    assert same_groups(found.argmax(1), truth)

@@ -63,6 +63,21 @@ def test_a_convolution_with_a_stride_takes_blocks_of_so_many(stride, sizes):
     torch.testing.assert_close(in_blocks(layer, signal, [n * stride for n in sizes]), whole)
 
 
+@pytest.mark.parametrize("ahead", [0, 1, 3])
+@pytest.mark.parametrize("sizes", [[1] * 24, [5, 1, 2, 9, 3, 4], [23, 1]])
+def test_a_convolution_with_a_stride_takes_blocks_of_any_length(ahead, sizes):
+    layer = Conv(1, 4, 6, stride=3, ahead=ahead)
+    signal = noise(2, 1, 24)
+    with torch.inference_mode():
+        whole = layer(signal)
+    torch.testing.assert_close(in_blocks(layer, signal, sizes), whole)
+    memory, given = Memory(), 0
+    with torch.inference_mode():
+        for count in range(1, 25):  # an output comes with the last step that it needs
+            given += layer(signal[..., count - 1 : count], memory).shape[-1]
+            assert given == max(0, (count - ahead) // 3)
+
+
 @pytest.mark.parametrize("ahead", [0, 2])
 def test_an_output_hears_just_as_far_ahead_as_it_says(ahead):
     layer = Conv(1, 1, 5, ahead=ahead)

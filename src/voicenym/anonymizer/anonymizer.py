@@ -72,6 +72,9 @@ class Anonymizer(VoiceChoice, ABC):
     change of the output, by other weights too, is a new revision."""
     compared_by: ClassVar[str] = BY_SIGNAL
     """Comparison of outputs with inputs when files are written, one of :data:`COMPARISONS`."""
+    unbundled: ClassVar[tuple[str, ...]] = ()
+    """Parameters that name weights which no package holds. The figures of the card are of some, of
+    which its text says which they are."""
     streams: ClassVar[bool] = True
     """Whether it works live. A system with a profile reads the whole recording first."""
     running_averages: ClassVar[bool] = False

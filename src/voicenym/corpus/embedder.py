@@ -25,6 +25,9 @@ Work = tuple[Verifier, Pairs]
 Found = np.ndarray | str
 """A vector, or the reason for its absence."""
 
+SILENT = "the result is silent"
+"""Reason of a failure that leaves nothing to attack, and to a listener the loss of all words."""
+
 
 class Embedder:
     """Transforms and embeds recordings with a cache and worker processes; a context manager.
@@ -250,5 +253,5 @@ def _checked(samples: np.ndarray, recording: Recording) -> np.ndarray:
             f"{recording.name}: the result is empty, or has samples that are not finite"
         )
     if not samples.any():  # whose vectors may be of no direction: a score would be NaN
-        raise AudioError(f"{recording.name}: the result is silent, so that nobody can be told")
+        raise AudioError(f"{recording.name}: {SILENT}, so that nobody can be told")
     return samples

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.diarization.linkage import agglomerative
+from voicenym.diarization.long_recordings import LONG, in_parts
+from voicenym.diarization.speaker_means import Posteriors, Vectors, means_of
 from voicenym.diarization.spectral import spectral
 from voicenym.diarization.vbx import VBxSettings, vbx
 from voicenym.verification.plda import TwoCovariance
@@ -36,10 +38,6 @@ DIMENSIONS = 64
 BLOCK = 4096
 """Vectors that are brought into that basis at once."""
 
-Vectors = npt.NDArray[np.floating]
-Posteriors = npt.NDArray[np.float64]
-"""``[window, speaker]``, rows of sum 1."""
-
 
 @lru_cache(maxsize=1)
 def back_end() -> TwoCovariance:
@@ -56,11 +54,16 @@ def back_end() -> TwoCovariance:
 def by_vbx(
     vectors: Vectors, count: int | None = None, settings: VBxSettings | None = None
 ) -> Posteriors:
-    """VBx from an agglomerative clustering with too many speakers.
+    """VBx from an agglomerative clustering with too many speakers; of long recordings, in parts.
 
     Where their number is given, speakers who are too many join the most similar ones, and the
     regularisation F_B falls until they are not too few; spectral clustering is the last resort.
     """
+    if len(vectors) > LONG:
+        joined = in_parts(vectors, lambda part: by_vbx(part, settings=settings), count)
+        if count is None or len(set(joined.argmax(1).tolist())) == count:
+            return joined
+        return by_spectrum(vectors, count)  # the parts have fewer speakers
     between = back_end().diagonal[1]
     used = np.argsort(-between)[:DIMENSIONS]
     x = _in_basis(vectors, used)
@@ -109,32 +112,14 @@ def by_spectrum(vectors: Vectors, count: int | None = None) -> Posteriors:
     return _one_hot(spectral(vectors, count))
 
 
-def means_of(vectors: Vectors, posteriors: Posteriors) -> Posteriors:
-    """Mean vectors of speakers ``[speaker, d]``, of unit length.
+def usual(windows: int, count: int | None) -> str:
+    """Name of the clustering that fits a recording best, with vectors of ``ecapa-small``.
 
     Args:
-        vectors: ``[window, d]``.
-        posteriors: ``[window, speaker]``.
+        windows: their number.
+        count: of speakers; None if it is to be found.
     """
-    means = posteriors.T @ vectors
-    found: Posteriors = means / np.maximum(np.linalg.norm(means, axis=1, keepdims=True), 1e-12)
-    return found
-
-
-def likeness(vectors: Vectors, posteriors: Posteriors) -> float:
-    """Cosine of the mean vectors of the two speakers most like each other; -1 for one speaker.
-
-    A clustering that is told too large a number divides a person, whose parts are alike.
-
-    Example:
-        >>> vectors = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-        >>> round(likeness(vectors, np.eye(3)), 2), likeness(vectors, np.ones((3, 1)))
-        (0.8, -1.0)
-    """
-    means = means_of(vectors, posteriors)
-    cosines = means @ means.T
-    np.fill_diagonal(cosines, -1.0)
-    return float(cosines.max(initial=-1.0))
+    return "vbx" if count is None or windows > LONG else "spectral"
 
 
 CLUSTERINGS: Mapping[str, Callable[[Vectors, int | None], Posteriors]] = {

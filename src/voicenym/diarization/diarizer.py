@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from voicenym.diarization.clusterings import ALIKE, CLUSTERINGS, likeness
+from voicenym.diarization.clusterings import ALIKE, CLUSTERINGS, usual
 from voicenym.diarization.recording_analysis import Source, analyse
 from voicenym.diarization.recording_signal import RATE, mono
+from voicenym.diarization.speaker_means import likeness
 from voicenym.diarization.speaker_turns import Diarization
 from voicenym.diarization.turn_doubts import Doubt, alike
 from voicenym.diarization.window_turns import turns_of
@@ -31,7 +32,7 @@ def diarize(
     source: Source,
     encoder: Encoder,
     speakers: int | None = None,
-    clustering: str = "vbx",
+    clustering: str | None = "vbx",
     overlaps: bool = True,
     *,
     stage: Callable[[str], None] = lambda text: None,
@@ -45,7 +46,8 @@ def diarize(
         source: the signal.
         encoder: of speakers, in evaluation mode.
         speakers: their number; None finds it.
-        clustering: one of :data:`voicenym.diarization.clusterings.CLUSTERINGS`.
+        clustering: one of :data:`voicenym.diarization.clusterings.CLUSTERINGS`; None for the one
+            that fits best by :func:`voicenym.diarization.clusterings.usual`.
         overlaps: whether a second speaker is marked where several people speak.
         stage, kept: as of :func:`voicenym.diarization.recording_analysis.analyse`.
         warn: called with a doubt where ``speakers`` may be too many, by ``ecapa-small``.
@@ -57,7 +59,8 @@ def diarize(
     found = analyse(source, encoder, stage=stage, kept=kept)
     if not len(found.windows):
         raise DiarizationError("no speech was found; check that the right track was recorded")
-    posteriors = CLUSTERINGS[clustering](found.vectors, speakers)
+    name = clustering or usual(len(found.vectors), speakers)
+    posteriors = CLUSTERINGS[name](found.vectors, speakers)
     turns = turns_of(found, posteriors, overlaps)
     if speakers is not None and len(turns.speakers) < speakers:
         raise DiarizationError(
@@ -96,8 +99,9 @@ def diarize_file(
         encoder: name or folder of a verifier; None for the bundled one.
         speakers: their number; None finds it.
         clustering: one of :data:`voicenym.diarization.clusterings.CLUSTERINGS`; None for VBx, which
-            finds the number of speakers best, and spectral clustering where the number is given or
-            the encoder is not the bundled one, for which there is no PLDA.
+            finds the number of speakers best, and spectral clustering where the number is given and
+            the recording is short, or the encoder is not the bundled one, for which there is no
+            PLDA.
         overlaps: whether a second speaker is marked where several people speak.
         lenient: accept an Ogg without an end mark.
         stage: called with the name of each stage.
@@ -114,9 +118,9 @@ def diarize_file(
         VoicenymError: no such encoder.
     """
     strict = strict and clustering is None and encoder in (None, BUNDLED)
-    if clustering is None:
-        clustering = "vbx" if encoder in (None, BUNDLED) and speakers is None else "spectral"
-    if clustering not in CLUSTERINGS:
+    if clustering is None and encoder not in (None, BUNDLED):
+        clustering = "spectral"
+    if clustering is not None and clustering not in CLUSTERINGS:
         raise DiarizationError(f"no clustering {clustering!r}; there are: {', '.join(CLUSTERINGS)}")
     if clustering == "vbx" and encoder not in (None, BUNDLED):
         raise DiarizationError(

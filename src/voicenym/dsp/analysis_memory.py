@@ -84,6 +84,11 @@ def analysing_anew() -> Iterator[None]:
         _ANEW.reset(before)
 
 
+def counts() -> bool:
+    """Whether what was computed before may be used: not where speed is measured."""
+    return not _ANEW.get()
+
+
 def analysed(signal: torch.Tensor, kind: Hashable, analyse: Callable[[], Value]) -> Value:
     """An analysis of a signal, from memory if there is one.
 

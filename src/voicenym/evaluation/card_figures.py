@@ -43,9 +43,8 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
     Raises:
         VoicenymError: the report has unknown systems, or none with default settings.
     """
-    names = [system.name for system in evaluation.systems]
     other = with_settings(evaluation)
-    if other and len(other) == len(names):
+    if other and len(other) == len(evaluation.systems):
         raise VoicenymError(
             f"{', '.join(other)}: cards have figures of default settings only; evaluate the system "
             "without settings"
@@ -60,8 +59,9 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
         cards = json.loads(todays_name(file.read_text("utf-8")))
     for system in systems:
         found = rows(system, evaluation)
-        cards[system.name] = _joined(cards.get(system.name, []), found) if add else found
-    only_live = all(system.name != system.system for system in systems)
+        name = _card(system)
+        cards[name] = _joined(cards.get(name, []), found) if add else found
+    only_live = all(_card(system) != system.system for system in systems)
     if (add or only_live) and cards.get(ORIGINAL):
         return _written(cards, file)
     cards[ORIGINAL] = [
@@ -139,9 +139,9 @@ def _replaced(evaluation: Evaluation, subjects: Container[str], file: Path) -> P
     cards: dict[str, list[dict[str, Any]]] = json.loads(todays_name(file.read_text("utf-8")))
     judged = _names(subjects)
     found = {
-        system.name: _utility("anonymized", system.utility, evaluation)
+        system.system: _utility("anonymized", system.utility, evaluation)
         for system in evaluation.systems
-        if system.name == system.system
+        if _card(system) == system.system
     }
     found[ORIGINAL] = _utility("original", evaluation.utility, evaluation)
     for name, card in cards.items():
@@ -174,13 +174,20 @@ def _utility(
 def with_settings(evaluation: Evaluation) -> list[str]:
     """Names of a report's systems whose settings differ from the defaults.
 
-    Reports of earlier releases have default settings only.
+    Reports of earlier releases have default settings only. The places of weights that no package
+    holds are no settings.
     """
-    return [
-        system.name
-        for system in evaluation.systems
-        if system.name not in (system.system, live_form(system.system))
-    ]
+    return [system.name for system in evaluation.systems if not _card(system)]
+
+
+def _card(system: SystemResults) -> str:
+    """Name of the card with a system's figures; empty where it has other settings."""
+    name = system.system
+    if system.name in (name, live_form(name)):
+        return system.name
+    places = SYSTEMS.make(name).unbundled if name in SYSTEMS else ()
+    given = set(system.parameters)
+    return name if given and given <= set(places) else ""
 
 
 def _written(cards: dict[str, list[dict[str, Any]]], file: Path) -> Path:

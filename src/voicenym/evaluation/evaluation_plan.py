@@ -55,6 +55,8 @@ class Plan:
             (``original`` for none).
         retrained: by the system's name in the report, a recogniser that was trained on its output.
         sample: recordings that utility is measured on.
+        measured: recordings that they are drawn from: the tried ones, and those of which a system
+            makes silence, whose words are lost; empty for the tried ones.
         replicates: of the bootstrap.
         seed: of draws and of the keys.
     """
@@ -86,6 +88,7 @@ class Plan:
     phones: PhoneRecogniser | None = None
     sound: tuple[str, ...] = ()
     sample: int = 60
+    measured: tuple[Recording, ...] = ()
     replicates: int = 1000
     seed: int = 0
 
@@ -98,9 +101,10 @@ class Plan:
     def sampled(self) -> list[Recording]:
         """Recordings for utility: those with text if there are any, spread over speakers.
 
-        A benchmark's parts get equal numbers, as far as possible.
+        A benchmark's parts get equal numbers, as far as possible, of what attackers try.
         """
-        trials, recordings = self.trials, self.trials.recordings
+        trials = self.trials
+        recordings = trials.recordings if trials.parts else self.measured or trials.recordings
         spoken = [recording for recording in recordings if recording.text] or recordings
         if not trials.parts:
             return spread(spoken, self.sample)

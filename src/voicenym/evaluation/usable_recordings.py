@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.embedder import SILENT, Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
 from voicenym.corpus.transforms import Transform
@@ -80,6 +80,7 @@ def sound(
     notes: dict[str, str] = {}
     dropped: set[str] = set()
     beyond: set[str] = set()
+    lost: set[str] = set()  # also to who only listens
     for name, transform in targets.items():
         say(f"{name}: protecting the trials")
         mine = _failing(verifiers, published, transform, embedder)
@@ -90,6 +91,7 @@ def sound(
             dropped.add(name)
         else:
             beyond |= mine.keys()
+            lost |= {one for one, why in mine.items() if SILENT not in why}
         notes[name] = _note(name, mine, len(published), name in dropped)
     if targets and len(dropped) == len(targets):
         raise CorpusError("; ".join(notes.values()))
@@ -100,8 +102,13 @@ def sound(
             f"{len(left.recordings)} trials of {len(trials.recordings)}; give more recordings"
         )
     warnings = [*_warned(embedder.left_out, len(everything) + len(plan.pool)), *notes.values()]
+    measured = tuple(recording for recording in published if recording.name not in lost)
     return Sound(
-        replace(plan, trials=left, pool=pool), failed, frozenset(dropped), tuple(warnings), notes
+        replace(plan, trials=left, pool=pool, measured=measured),
+        failed,
+        frozenset(dropped),
+        tuple(warnings),
+        notes,
     )
 
 
@@ -123,6 +130,8 @@ def _note(name: str, failed: Mapping[str, str], count: int, dropped: bool) -> st
     share = f"{name} failed on {len(failed)} of {count} trials ({100 * len(failed) / count:.1f} %)"
     if dropped:
         return f"{share} and is left out; the first reason: {why}"
+    quiet = sum(SILENT in reason for reason in failed.values())
+    but = f", but for words and sound of the {quiet} that are silent" if quiet else ""
     strong = ""
     if len(failed) > MANY * count:
         strong = (
@@ -130,7 +139,7 @@ def _note(name: str, failed: Mapping[str, str], count: int, dropped: bool) -> st
             "these figures with others"
         )
     return (
-        f"{share}, which are left out for every system: no figure counts them{strong}; the "
+        f"{share}, which are left out for every system: no figure counts them{but}{strong}; the "
         f"first reason: {why}"
     )
 

@@ -109,7 +109,7 @@ class Conv(torch.nn.Conv1d):
         kernel: in steps.
         dilation: in steps.
         ahead: steps that an output looks ahead; None for the middle of the kernel.
-        stride: steps from output to output; ``inputs`` come in blocks of so many.
+        stride: steps from output to output; a stream may come in blocks of any length.
         groups, bias: as torch's.
     """
 
@@ -130,21 +130,33 @@ class Conv(torch.nn.Conv1d):
         reach = dilation * (kernel - 1) + 1 - stride
         self.ahead = reach // 2 if ahead is None else ahead
         self.behind = reach - self.ahead
-        # blocks stay in step with the stride
-        self._wait = -(-self.ahead // stride) * stride
 
     def forward(self, signal: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
         weight, bias = self.weight, self.bias
         stride, dilation, groups = self.stride, self.dilation, self.groups
         if memory is None and self.behind == self.ahead:
             return torch.conv1d(signal, weight, bias, stride, self.ahead, dilation, groups)
-        wait = self.ahead if memory is None else self._wait
-        window = extend(signal, self.behind, wait, memory, self)
-        if window.shape[-1] < self.behind + wait + stride[0]:
+        if memory is None or stride[0] == 1:
+            window = extend(signal, self.behind, self.ahead, memory, self)
+        else:
+            window = self._in_step(signal, memory)
+        if window.shape[-1] < self.behind + self.ahead + stride[0]:
             return signal.new_zeros(signal.shape[0], self.out_channels, 0)
         if memory is not None and groups == dilation[0] == 1:
             return convolved(window, weight, bias, stride[0])
         return torch.conv1d(window, weight, bias, stride, 0, dilation, groups)
+
+    def _in_step(self, signal: torch.Tensor, memory: Memory) -> torch.Tensor:
+        """What the outputs of a block are computed from, which begin where the last ones ended."""
+        (stride,) = self.stride
+        before = memory.kept.get(self)
+        if before is None:
+            before = signal.new_zeros(*signal.shape[:-1], self.behind)
+        after = signal.new_zeros(*signal.shape[:-1], self.ahead if memory.last else 0)
+        window = torch.cat([before, signal, after], -1)
+        outputs = max(0, (window.shape[-1] - self.behind - self.ahead) // stride)
+        memory.kept[self] = window[..., outputs * stride :]
+        return window[..., : self.behind + self.ahead + outputs * stride]
 
 
 def convolved(

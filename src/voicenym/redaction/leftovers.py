@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from voicenym.redaction.by_time import ByTime
 from voicenym.redaction.categories import ADDRESSES, LISTED, NAMES, PLACES
 from voicenym.redaction.own_list import OwnList
 from voicenym.redaction.sound_keys import plain
@@ -64,7 +65,8 @@ class Leftovers:
     """
 
     def __init__(self, secrets: Secrets, kept: Sequence[Interval] = ()) -> None:
-        self._secrets, self._kept = secrets, kept
+        self._secrets = secrets
+        self._kept = ByTime((start, end, (start, end)) for start, end in kept)
 
     def __bool__(self) -> bool:
         return bool(self._secrets)
@@ -77,6 +79,7 @@ class Leftovers:
             removed: intervals in seconds.
         """
         found: dict[tuple[int, int, int], float] = {}
+        holes = ByTime((a - NEAR, b + NEAR, (a - NEAR, b + NEAR)) for a, b in removed)
         for channel in transcript.channels:
             words = transcript.of_channel(channel)
             texts = [word.text for word in words]
@@ -87,13 +90,13 @@ class Leftovers:
             for match in self._secrets.parts.matches(texts):
                 span = words[match.first : match.last]
                 start, end = span[0].start, span[-1].end
-                beside = any(a - NEAR < end and start < b + NEAR for a, b in removed)
+                beside = any(a < end and start < b for a, b in holes.near(start, end))
                 if beside and not _inside(start, end, self._kept):
                     found[channel, match.first, match.last] = match.confidence
         return [Found(LISTED, sure, *key) for key, sure in sorted(found.items())]
 
 
-def _inside(start: float, end: float, kept: Sequence[Interval]) -> bool:
+def _inside(start: float, end: float, kept: ByTime[Interval]) -> bool:
     """Whether the middle of an interval lies in one of the others."""
     middle = (start + end) / 2.0
-    return any(a <= middle <= b for a, b in kept)
+    return any(a <= middle <= b for a, b in kept.near(middle, middle))

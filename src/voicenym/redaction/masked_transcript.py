@@ -44,12 +44,13 @@ def masked(
     """
     words: list[Word] = []
     near = ByTime((one.start, one.end, one) for one in removed)
+    shown = ByTime((start, end, (start, end)) for start, end in kept)
     for channel in transcript.channels:
         own = transcript.of_channel(channel)
         labels = [_label(word, near) for word in own]
         for match in secrets.matches([word.text for word in own]) if secrets else ():
             for place in range(match.first, match.last):
-                if not labels[place] and not _within(own[place], kept):
+                if not labels[place] and not _within(own[place], shown):
                     labels[place] = LABELS[LISTED]
         words += _with_labels(own, labels)
     return replace(transcript, words=tuple(words))
@@ -81,6 +82,6 @@ def _label(word: Word, removed: ByTime[Removed]) -> str:
     return label
 
 
-def _within(word: Word, kept: Sequence[Interval]) -> bool:
+def _within(word: Word, kept: ByTime[Interval]) -> bool:
     middle = (word.start + word.end) / 2.0
-    return word.placed and any(start <= middle <= end for start, end in kept)
+    return word.placed and any(a <= middle <= b for a, b in kept.near(middle, middle))

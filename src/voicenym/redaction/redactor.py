@@ -1,24 +1,21 @@
-"""The redactor: hears a recording, places what is to be removed, and hears the result again.
+"""The redactor: hears a recording, decides what is to be removed, and hears the result again.
 
-Words that are still heard after the removal are removed too, up to :data:`ROUNDS` times. What is
-heard after that is an error. Nothing here writes a file.
+Nothing here writes a file.
 """
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import BinaryIO
 
 from voicenym.audio import Reader, open_reader
 from voicenym.errors import AudioError, RedactionError
-from voicenym.redaction.by_time import ByTime
+from voicenym.redaction.checked_removal import CheckedRemoval
+from voicenym.redaction.decisions import decisions_of, decisions_of_lines
 from voicenym.redaction.findings_file import Line
-from voicenym.redaction.leftovers import Leftovers, secrets_of
-from voicenym.redaction.masked_transcript import Removed, masked
-from voicenym.redaction.own_list import OwnList
-from voicenym.redaction.removal import Decision, Listened, Removal, warnings_of
+from voicenym.redaction.leftovers import Secrets, secrets_of
+from voicenym.redaction.removal import Decision, Listened, Removal
 from voicenym.redaction.replacement_words import LANGUAGE, ReplacementWords
 from voicenym.redaction.sound_removal import BEEP, SILENCE, WORD, removed
 from voicenym.redaction.spoken_replacements import (
@@ -28,18 +25,15 @@ from voicenym.redaction.spoken_replacements import (
 )
 from voicenym.redaction.surrounding_levels import SurroundingLevels
 from voicenym.redaction.text_redaction import TextRedaction
-from voicenym.redaction.word_finder import Found, WordFinder, text_of, words_of
-from voicenym.redaction.word_placing import Interval, Placed, place, refuse_missed, union, widened
+from voicenym.redaction.word_finder import WordFinder
+from voicenym.redaction.word_placing import Interval
 from voicenym.transcription.assumed_language import AssumedLanguage
 from voicenym.transcription.heard_stretches import HeardStretches
 from voicenym.transcription.timed_words import Transcript
 from voicenym.transcription.word_listening import Blocks, listen
 from voicenym.transcription.word_recogniser import WordRecogniser
 
-ROUNDS = 4
 LEAST_CONFIDENCE = 0.4
-NEAR = 0.1
-"""Seconds by which the times of one finding may differ in two hearings."""
 STOP, SENTENCE = "stop", "sentence"
 Source = str | os.PathLike[str] | BinaryIO
 Stage = Callable[[str], None]
@@ -127,23 +121,8 @@ class Redactor:
         return Listened(heard, counted.count, reader.rate, tuple(hinted))
 
     def decide(self, heard: Listened) -> list[Decision]:
-        """Findings of the finder in order of time; those of little confidence are kept.
-
-        Words of the list and numbers that were heard with hints alone are added.
-        """
-        found = [
-            self._decided(one, heard.transcript, one.confidence >= self._least)
-            for one in self._finder.find(heard.transcript)
-        ]
-        known = ByTime((*_times(one.line), one.line) for one in found)
-        for transcript in heard.hinted:
-            for one in self._finder.find_hinted(transcript):
-                more = self._decided(one, transcript, one.confidence >= self._least)
-                start, end = _times(more.line)
-                if not any(_same(more.line, line) for line in known.near(start - NEAR, end + NEAR)):
-                    found.append(more)
-                    known.add(start, end, more.line)
-        return sorted(found, key=lambda one: (one.line.start or 0.0, one.line.end or 0.0))
+        """Findings of the finder in order of time; those of little confidence are kept."""
+        return decisions_of(self._finder, heard, self._least)
 
     def of_lines(self, lines: Iterable[Line], heard: Listened, path: str) -> list[Decision]:
         """Decisions of a file of findings; words without times are looked for.
@@ -151,21 +130,7 @@ class Redactor:
         Raises:
             RedactionError: words that were not heard.
         """
-        found: list[Decision] = []
-        for number, line in enumerate(lines, 1):
-            if line.start is not None:
-                found.append(Decision(line))
-                continue
-            places = WordFinder(own=OwnList([line.words])).find(heard.transcript)
-            if not places and line.redact:
-                raise RedactionError(
-                    f"{path}: the words of finding {number} were not heard, so that they cannot be "
-                    "placed in time; give start and end in seconds"
-                )
-            for one in places:
-                own = Found(line.category, line.confidence, one.channel, one.first, one.last)
-                found.append(self._decided(own, heard.transcript, line.redact))
-        return found
+        return decisions_of_lines(lines, heard, path)
 
     def secure(
         self,
@@ -185,7 +150,8 @@ class Redactor:
             decisions: what is removed of it.
 
         Raises:
-            RedactionError: words that cannot be placed, or are still heard after :data:`ROUNDS`.
+            RedactionError: words that cannot be placed, or are still heard after
+                :data:`voicenym.redaction.checked_removal.ROUNDS`.
             AudioError: the recording cannot be read.
         """
         transcript = heard.transcript
@@ -195,69 +161,23 @@ class Redactor:
                 "same class are known in English alone; give --by beep, or --by silence"
             )
         taken = [one for one in decisions if one.line.redact]
-        if self._on_miss == STOP:
-            refuse_missed([_placed(one) for one in taken if one.missed], name)
-        times = [
-            Removed(one.line.start, one.line.end, one.line.category, one.line.words)
-            for one in taken
-            if one.line.start is not None and one.line.end is not None
-        ]
-        shown = [_times(one.line) for one in decisions if not one.line.redact]
-        secrets = secrets_of([(o.line.category, o.line.words) for o in taken], self._finder.own)
-        search = Leftovers(secrets, shown)
-        seconds = transcript.seconds
-        intervals = [widened(one.start, one.end, seconds) for one in times]
-        if self._unheard:
-            intervals += [widened(a, b, seconds) for a, b in transcript.unheard]
-        planner = self._planner(source, taken, seconds, lenient)
-        misheard: list[Interval] = []
-        words = self._planned(planner, times, intervals)
-        rounds = more = 0
-        while search and (intervals or rounds == 0):
-            rounds += 1
-            self._stage(f"hearing the result ({rounds})")
-            intervals = intervals if words is None else list(words.holes)
-            again = self._without(source, heard.frames, intervals, lenient, words, kept)
-            left = [place(one, again) for one in search.find(again, union(intervals))]
-            if not left:
-                break
-            if rounds == ROUNDS:
-                raise RedactionError(
-                    f"{name}: {len(left)} of the words to remove are still heard after "
-                    f"{rounds} rounds of removal (first at {left[0].start:.1f} s), so nothing is "
-                    "written; silence that part by hand, or give a larger --recogniser"
-                )
-            if self._on_miss == STOP:
-                refuse_missed(left, name)
-            more += len(left)
-            times += [
-                Removed(one.start, one.end, one.found.category, text_of(words_of(one.found, again)))
-                for one in left
-            ]
-            wider = [widened(one.start, one.end, seconds) for one in left]
-            if words is not None:  # a replacement that sounds like a removed word is none
-                found = [(one.start, one.end) for one in left]
-                misheard += [one for one in found if words.speak_in(*one)]
-            intervals = [*intervals, *wider]
-            words = self._planned(planner, times, intervals, misheard)
-        final = union(intervals if words is None else words.holes)
-        return Removal(
-            tuple(final),
-            masked(transcript, times, secrets, shown),
-            dict(Counter(one.line.category for one in taken)),
-            sum(end - start for start, end in final),
-            rounds,
-            more,
-            heard.frames,
-            tuple(warnings_of(name, transcript, self._unheard, words, self.plain)),
-            words,
-            self.plain,
-        )
+        removal = CheckedRemoval(
+            name, heard, decisions, self._secrets(decisions),
+            unheard=self._unheard, strict=self._on_miss == STOP,
+            planner=self._planner(source, taken, transcript.seconds, lenient),
+            plain=self.plain, stage=self._stage,
+        )  # fmt: skip
+
+        def hear(intervals: Sequence[Interval], words: SpokenWords | None) -> Transcript:
+            with open_reader(source, lenient=lenient) as reader:
+                edited = removed(reader, intervals, heard.frames, self.plain, words)
+                return self._heard(edited, kept=kept)
+
+        return removal.removal(hear)
 
     def text_redaction(self, decisions: Sequence[Decision], removal: Removal) -> TextRedaction:
         """What removes words from texts that a system heard in the result, and will speak."""
         taken = [one.line for one in decisions if one.line.redact]
-        secrets = secrets_of([(line.category, line.words) for line in taken], self._finder.own)
         instead, said = None, []
         if self._voice is not None:
             own = () if self._finder.own is None else self._finder.own.entries
@@ -265,7 +185,12 @@ class Redactor:
                 self._voice.pseudonym, [*(line.words for line in taken), *own]
             )
             said = [] if removal.words is None else removal.words.texts()
-        return TextRedaction(self._finder, self._least, secrets, instead, said)
+        return TextRedaction(self._finder, self._least, self._secrets(decisions), instead, said)
+
+    def _secrets(self, decisions: Sequence[Decision]) -> Secrets:
+        """Words that must not be heard any more."""
+        taken = [one.line for one in decisions if one.line.redact]
+        return secrets_of([(line.category, line.words) for line in taken], self._finder.own)
 
     def _planner(
         self, source: Source, taken: Sequence[Decision], seconds: float, lenient: bool
@@ -280,32 +205,6 @@ class Redactor:
         secrets = [*(one.line.words for one in taken), *own]
         return ReplacementPlanner(self._voice, levels, secrets, seconds)
 
-    def _planned(
-        self,
-        planner: ReplacementPlanner | None,
-        times: Sequence[Removed],
-        intervals: Sequence[Interval],
-        misheard: Sequence[Interval] = (),
-    ) -> SpokenWords | None:
-        if planner is None:
-            return None
-        self._stage("speaking other words")
-        return planner.words(times, intervals, misheard)
-
-    def _without(
-        self,
-        source: Source,
-        frames: int,
-        intervals: Sequence[Interval],
-        lenient: bool,
-        words: SpokenWords | None,
-        kept: HeardStretches | None,
-    ) -> Transcript:
-        """Words of the recording without the intervals."""
-        with open_reader(source, lenient=lenient) as reader:
-            edited = removed(reader, intervals, frames, self.plain, words)
-            return self._heard(edited, kept=kept)
-
     def _heard(
         self,
         blocks: Blocks,
@@ -317,12 +216,6 @@ class Redactor:
             blocks, self.recogniser, language=self._language, hints=hints, eager=True,
             progress=self._progress, kept=kept, check=check,
         )  # fmt: skip
-
-    def _decided(self, found: Found, transcript: Transcript, redact: bool) -> Decision:
-        placed = place(found, transcript)
-        words = text_of(words_of(found, transcript))
-        line = Line(redact, placed.start, placed.end, found.category, found.confidence, words)
-        return Decision(line, placed.missed)
 
 
 class _Counted:
@@ -336,20 +229,3 @@ class _Counted:
         for block in self._reader.blocks(size):
             self.count += block.shape[1]
             yield block
-
-
-def _same(one: Line, other: Line) -> bool:
-    """Whether a finding of the list lies within another one of it that is removed."""
-    if one.category != other.category or (one.redact and not other.redact):
-        return False
-    (a, b), (start, end) = _times(one), _times(other)
-    return start - NEAR <= a and b <= end + NEAR
-
-
-def _times(line: Line) -> Interval:
-    return line.start or 0.0, line.end or 0.0
-
-
-def _placed(one: Decision) -> Placed:
-    start, end = _times(one.line)
-    return Placed(Found(one.line.category, one.line.confidence, 0, 0, 0), start, end, True)

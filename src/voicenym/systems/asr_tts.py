@@ -82,6 +82,7 @@ class AsrTts(Anonymizer):
     level: str = ""
 
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    unbundled: ClassVar[tuple[str, ...]] = ("recogniser", "synthesiser")
     streams: ClassVar[bool] = False
     _text_edits: ClassVar[tuple[TextEdit, ...]] = ()
     card: ClassVar[Card] = Card(

@@ -55,6 +55,7 @@ class FasterWhisperWords:
         threads: int = 0,
     ) -> None:
         place = folder_of(model if isinstance(model, str) else as_path(model))
+        place = place.resolve()  # before the current folder is another for a while
         try:
             faster_whisper: Any = library("faster_whisper")
         except ImportError as error:
@@ -64,7 +65,7 @@ class FasterWhisperWords:
         try:
             with without_local_settings():
                 self._model = faster_whisper.WhisperModel(
-                    str(place.resolve()),
+                    str(place),
                     device=device,
                     compute_type="int8" if device == "cpu" else "default",
                     cpu_threads=threads or len(os.sched_getaffinity(0)),

@@ -6,10 +6,11 @@ import soundfile
 import tiny_whisper
 import torch
 
+from voicenym.dsp.analysis_memory import analysing_anew
 from voicenym.errors import VoicenymError
 from voicenym.nets.words.cross_attention_times import TimedWord
 from voicenym.resynthesis.retelling import whisper_listener
-from voicenym.resynthesis.retelling.phrases_heard import LANGUAGE, MUSIC, NO_SPEECH, UNCLEAR
+from voicenym.resynthesis.retelling.phrases_heard import LANGUAGE, MUSIC, NO_SPEECH, UNCLEAR, Heard
 from voicenym.resynthesis.retelling.whisper_listener import WhisperListener, _phrases, opened
 
 
@@ -110,3 +111,13 @@ def test_languages_that_the_model_does_not_know_are_named(tmp_path):
     WhisperListener(tmp_path, "de")
     with pytest.raises(VoicenymError, match="knows no language 'fr'; give another recogniser"):
         WhisperListener(tmp_path, "fr-FR")
+
+
+def test_where_speed_is_measured_everything_is_heard_anew(listener, sentence, monkeypatch):
+    calls = []
+    monkeypatch.setattr(listener, "_heard", lambda samples: calls.append(1) or Heard())
+    listener.hear(sentence)
+    with analysing_anew():
+        listener.hear(sentence)
+        listener.hear(sentence)
+    assert len(calls) >= 2

@@ -137,13 +137,15 @@ class Bottleneck(torch.nn.Module):
 
     @functools.cached_property
     def latency(self) -> int:
-        """Look-ahead of a stream from waveform to content, in samples: whole frames of content."""
+        """Look-ahead of a stream from waveform to content, in samples: whole frames of content.
+
+        It is one frame of content more for a stream that encodes whole frames of content at a time.
+        """
         steps, device = 32, self.cosines.device
         memory = Memory()
         with torch.inference_mode():
             acoustic = self.front_end(torch.zeros(1, steps * EVERY * HOP, device=device), memory)
-            frames = acoustic.bands.shape[1] // EVERY * EVERY
-            given = self.encode(acoustic.bands[:, :frames], memory).shape[1]
+            given = self.encode(acoustic.bands, memory).shape[1]
         return (steps - given) * EVERY * HOP
 
     def bits(self) -> float:
@@ -155,7 +157,7 @@ class Bottleneck(torch.nn.Module):
 
         Args:
             bands: ``[row, frame, band]``, of :class:`FrontEnd`, less their average; an even number
-                of frames.
+                of frames, but in a stream any.
             memory: of a stream.
 
         Returns:

@@ -31,6 +31,9 @@ CONTEXT = 2
 """Look-ahead of a gain in frames: one in the average, one in the interpolation."""
 LIVE_CONTEXT = 1
 """Look-ahead of a gain in frames, live."""
+LOOKAHEAD, LIVE_LOOKAHEAD = 6, 5
+"""Frames that the choice of an F0 looks ahead, of a file and live: with five, F0 is known with the
+content. Octave errors against Praat's tracker are 2.9 % of voiced frames in place of 2.7."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,7 @@ class ResynthesisCore:
     Analysis, in steps of 20 ms, computes content, power and F0; without averages of the whole
     recording, running averages are used. The synthesizer generates speech in the given voice from
     them; each frame of its output gets the power of the input frame, so that level and silence are
-    kept. Live, their gain looks one frame ahead instead of two.
+    kept. Live, their gain looks one frame ahead instead of two, and F0 five frames instead of six.
     Pauses are attenuated to a common level (:mod:`voicenym.resynthesis.common.pauses`), and
     content is normalised if the model was trained for it
     (:mod:`voicenym.resynthesis.bundled.content_normalisation`).
@@ -85,7 +88,9 @@ class ResynthesisCore:
         self._parts, self._voice, self._averages = parts, voice, averages
         self._rows, self._device = len(voice.vectors), device
         self._memory = Memory()
-        self._pitch = PitchStream(self._rows, RATE, device=device)
+        live = averages is None
+        lookahead = LIVE_LOOKAHEAD if live else LOOKAHEAD
+        self._pitch = PitchStream(self._rows, RATE, lookahead=lookahead, device=device)
         self._sums = usual(parts, self._rows, device)
         self._normalisation: content_normalisation.Map | None = None
         if parts.everybody is not None and averages is not None and averages.content is not None:
@@ -110,13 +115,14 @@ class ResynthesisCore:
         self._made = empty(0)  # samples of frames that wait for their gain
         self._plain = empty(0)  # mean squares of frames whose pauses are not known yet
         # mean squares of these and of the frames before: of the input, and of what was made
-        live = averages is None
         before = 0 if live else CONTEXT
         self._source_power, self._output_power = empty(before), empty(before)
         self._gain = empty(1) if live else None  # at the end of the last frame
+        # a file keeps the frames that were encoded together, and with them its last bits
+        self._encoded = 1 if live else EVERY
         # frames are made in steps: at most a step less one sample waits for its end
         self.latency = (
-            max(self._pitch.latency + HOP, parts.content.latency)
+            max(self._pitch.latency + HOP, parts.content.latency + (0 if live else STEP))
             + parts.synthesizer.latency
             + (LIVE_CONTEXT if live else CONTEXT) * HOP
             + STEP
@@ -174,7 +180,7 @@ class ResynthesisCore:
         self._source_power = torch.cat([self._source_power, source_power], dim=1)
         bands = torch.cat([self._bands, bands - mean[..., 1:]], dim=1)
         self._levels = torch.cat([self._levels, level], dim=1)
-        ready = bands.shape[1] // EVERY * EVERY
+        ready = bands.shape[1] // self._encoded * self._encoded
         self._bands = bands[:, ready:].clone()
         if ready:
             encoder = self._parts.content

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from voicenym.diarization.speech_regions import ANY_SPEECH, RegionRule, speech_regions
+from voicenym.dsp import analysis_memory
 from voicenym.dsp.speech_activity import levelled, loud_frames
 from voicenym.errors import VoicenymError
 from voicenym.nets.activity.silero import SpeechProbabilities
@@ -105,6 +106,8 @@ class WhisperListener(Listener):
     def hear(self, samples: np.ndarray) -> Heard:
         if not len(samples) or not samples.any():
             return Heard()
+        if not analysis_memory.counts():
+            return self._heard(samples)
         key = hashlib.sha256(np.ascontiguousarray(samples).tobytes()).digest()
         if key not in self._remembered:
             self._remembered[key] = self._heard(samples)
