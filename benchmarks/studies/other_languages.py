@@ -6,9 +6,11 @@ Found: ``docs/howto/pipelines.md``, Languages.
     python benchmarks/studies/other_languages.py --translations django -o languages/
 
 Sentences are the translations of programs, files LANGUAGE/LC_MESSAGES/*.po: the same texts in all
-languages, English (msgid) included, so that neither topic nor voice tells the language. The folder
-gets FLAC files at 16 kHz and two manifests: english.tsv, and others.tsv with the language in the
-column corpus. How a sentence is read (variant of the voice, speed, pitch) depends on --seed alone.
+languages, English (msgid) included, so that neither topic nor voice tells the language. Sentences
+that espeak-ng would read partly in English, such as Japanese ones with kanji, are left out. The
+folder gets FLAC files at 16 kHz and two manifests: english.tsv, and others.tsv with the language in
+the column corpus. How a sentence is read (variant of the voice, speed, pitch) depends on --seed
+alone.
 
 For measurements by language (``docs/reproduction.md``), ``--distinct`` gives every speaker of a
 language a variant and a pitch of their own and writes languages.tsv, with the sex of the variant;
@@ -21,6 +23,7 @@ language a variant and a pitch of their own and writes languages.tsv, with the s
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import re
 import tempfile
@@ -38,7 +41,11 @@ COLUMNS = ("utterance", "path", "speaker", "corpus", "text")
 ENTRY = re.compile(r'^msgid ((?:".*"\n?)+)msgstr ((?:".*"\n?)+)', re.MULTILINE)
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 LEFT_OUT = re.compile(r"%\(\w+\)s|%s|%d|\{[^}]*\}|<[^>]*>|[“”«»\"`*_/()]")
-VOICES = {"zh_Hans": "cmn", "pt_BR": "pt-br", "fr": "fr-fr"}
+VOICES = {"zh_Hans": "cmn-latn-pinyin", "pt_BR": "pt-br", "fr": "fr-fr"}
+"""Voices by language, where the names differ. The voice ``cmn`` of espeak-ng 1.51 reads Chinese
+characters as their pinyin in English: letters' names and numbers."""
+SWITCHED = re.compile(r"\([a-z-]+\)")
+"""A change of the voice in espeak-ng's phones, such as ``(en)``."""
 ENGLISH = ("en-us", "en-gb", "en-gb-scotland", "en-gb-x-rp", "en-029", "en-us-nyc")
 VARIANTS = ("m1", "m2", "m3", "m4", "m5", "m6", "m7", "f1", "f2", "f3", "f4", "f5")
 LONG = 40
@@ -59,6 +66,20 @@ def sentences(file: Path) -> list[tuple[str, str]]:
         if len(original) >= 12 and translation and translation != original:
             found.append((original, translation))
     return found
+
+
+def corpus(voice: str) -> str:
+    """Name of the corpus of a voice, such as ``espeak-cmn``."""
+    return f"espeak-{voice.removesuffix('-latn-pinyin')}"
+
+
+def native(text: str, voice: str) -> bool:
+    """Whether espeak-ng reads a text in the language of the voice throughout.
+
+    It reads characters that a language's rules lack, such as Japanese kanji, as English names.
+    """
+    done = program(["espeak-ng", "-q", "-v", voice, "--ipa", "--", text])
+    return done.returncode == 0 and SWITCHED.search(done.stdout) is None
 
 
 def read(
@@ -130,8 +151,10 @@ def main() -> None:
             variant, pitch = VARIANTS[rng.integers(len(VARIANTS))], None
             if given.distinct:
                 variant, pitch = ALTERNATING[number], 30 + 40 * number // given.speakers
-            speaker = f"{voice}-{number}"
-            for place in rng.permutation(len(lines))[: given.sentences]:
+            speaker = f"{corpus(voice).removeprefix('espeak-')}-{number}"
+            order = rng.permutation(len(lines))
+            own = (place for place in order if native(lines[place], voice))
+            for place in itertools.islice(own, given.sentences):
                 samples = read(lines[place], f"{voice}+{variant}", rng, pitch)
                 if samples is None:
                     break  # no such voice
@@ -140,7 +163,7 @@ def main() -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 soundfile.write(path, samples, RATE)
                 where = str(path.relative_to(given.output))
-                row = (name, where, speaker, f"espeak-{voice}", lines[place])
+                row = (name, where, speaker, corpus(voice), lines[place])
                 rows[side].append((*row, variant[0]) if given.distinct else row)
     for source in given.real:
         rows["languages"] += real(source, given.speakers, given.sentences, given.output)

@@ -87,6 +87,16 @@ def test_it_makes_the_content_of_a_pipeline(corpus, tmp_path):
     assert card["recordings"] == card["recordings with aligned phones"] < 4
 
 
+def test_it_goes_on_from_another_against_the_speaker(corpus, tmp_path):
+    run(corpus, tmp_path / "first")
+    run(corpus, tmp_path / "out", "--from", tmp_path / "first", "--adversary", "0.5")
+    card = json.loads((tmp_path / "out" / "config.json").read_text("utf-8"))["card"]
+    assert card["from"] == "first"
+    assert card["weight of the branch that hides the speaker"] == 0.5
+    before, after = (content_encoders.load(tmp_path / name) for name in ("first", "out"))
+    assert before.config() == after.config()
+
+
 def test_mistakes_are_one_line(corpus, tmp_path, small_parts):
     assert "give word codes" in run(
         corpus, tmp_path / "a", "--codes", small_parts["b1a"]["content"]

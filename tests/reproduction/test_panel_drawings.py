@@ -34,6 +34,17 @@ def test_rows_and_columns_are_named():
     assert found.count("f") == 1  # beside the first column of a row of pictures alone
 
 
+def test_rows_of_which_nothing_is_known_have_no_place():
+    nothing = OurRow("i-vectors", (absent("none"),) * 3)
+    panel = OurPanel("EER", PANEL.columns, (*PANEL.rows, nothing))
+    assert "i-vectors" not in texts(panel_drawings.dots(panel))
+
+
+def test_a_curve_alone_needs_no_legend():
+    one = OurPanel("", ("SNR, dB",), tuple(OurRow(r.label, r.figures[:1]) for r in PANEL.rows))
+    assert texts(panel_drawings.curves(one, ["1", "2"], "epsilon", "SNR, dB")).count("SNR, dB") == 1
+
+
 def test_a_computation_gets_pictures_of_panels_that_have_figures():
     empty = OurPanel("nothing", ("A",), (OurRow("r", (absent("why"),)),))
     plain = Ours((PANEL, empty), drawings=(("kept.svg", "<svg/>"),))

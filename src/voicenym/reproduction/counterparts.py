@@ -48,8 +48,10 @@ CHALLENGE = {
 }
 """Systems of the VoicePrivacy Challenge 2020 (Tomashenko et al. 2022)."""
 NO_COUNTERPART = {
-    "M1": "M1's end-to-end recogniser for the bottleneck is trained by nobody here",
-    "M1c1": "M1c1's semi-adversarial bottleneck is trained by nobody here",
+    "M1": "no bottleneck of an end-to-end recogniser is bundled: voicenym train bottleneck makes "
+    "one",
+    "M1c1": "no bottleneck that was trained against the speaker is bundled: voicenym train "
+    "phone-bottleneck --adversary makes one",
     "S2": "S2's tuned parameters are not published",
     "S2c1": "S2's tuned parameters are not published",
 }

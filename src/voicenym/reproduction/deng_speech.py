@@ -83,10 +83,13 @@ def levels(bench: Bench) -> Ours:
         OurPanel(panel.title, panel.columns, tuple(rows), 1),
         OurPanel("more by epsilon", columns, tuple(more), 1),
     )
-    shown = tuple(OurRow(row.label, row.figures[:1]) for row in rows)
     labels = [f"{epsilon:g}" for epsilon in bench.budget.epsilons]
-    drawing = curves(OurPanel("", panel.columns[:1], shown), labels, "epsilon", "SNR, dB")
-    return Ours(panels, findings, (), (("snr.svg", drawing),))
+    drawings = []
+    for place, name in enumerate(("SNR, dB", "MMR, %")):
+        shown = tuple(OurRow(row.label, (row.figures[place],)) for row in rows)
+        drawing = curves(OurPanel("", (name,), shown), labels, "epsilon", name)
+        drawings.append((f"{name[:3].lower()}.svg", drawing))
+    return Ours(panels, findings, (), tuple(drawings))
 
 
 def _rises(bench: Bench, metric: str) -> Finding:

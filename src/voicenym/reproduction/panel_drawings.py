@@ -41,11 +41,15 @@ def _below(figure: Picture, entries: int) -> None:
 
 @drawn
 def dots(panel: OurPanel) -> Picture:
-    """A small picture a column: a row's figure as a dot with its interval, from the top down."""
-    labels = [row.label.removeprefix("ours ") for row in panel.rows]
+    """A small picture a column: a row's figure as a dot with its interval, from the top down.
+
+    Rows of which nothing is known are left out.
+    """
+    rows = [row for row in panel.rows if any(figure.known for figure in row.figures)]
+    labels = [row.label.removeprefix("ours ") for row in rows]
     figure, axes = _pictures(len(panel.columns), 0.2 * len(labels) + 0.7)
     for column, (name, axis) in enumerate(zip(panel.columns, axes, strict=False)):
-        for place, row in enumerate(panel.rows):
+        for place, row in enumerate(rows):
             _dot(axis, place, row.figures[column])
         axis.set_yticks(range(len(labels)), [shortened(label, 24) for label in labels])
         axis.set_ylim(len(labels) - 0.5, -0.5)
@@ -211,7 +215,8 @@ def curves(
         axis.plot([], [], color=GREY, lw=1.0, ls=":", label=name)
     axis.set_xticks(range(len(settings)), list(settings))
     axis.set(xlabel=across, ylabel=up)
-    figure.legend(loc="outside right upper")
+    if len(panel.columns) > 1 or levels:
+        figure.legend(loc="outside right upper")
     return figure
 
 

@@ -15,9 +15,9 @@ pytest.importorskip("jiwer")
 from voicenym.nets.gradient_reversal import reversed_gradient
 from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
+from voicenym.training.content.speaker_branch import SpeakerBranch
 from voicenym.training.content.train_bottleneck import (
     BottleneckConfig,
-    SpeakerBranch,
     SpeakerSentences,
     train,
     voiced,

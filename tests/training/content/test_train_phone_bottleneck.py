@@ -12,6 +12,7 @@ pytest.importorskip("lightning")
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
+from voicenym.nets.content import content_encoders
 from voicenym.nets.content.tdnnf import HOP, TdnnF
 from voicenym.nets.words.phones import Phone, States
 from voicenym.training.content.frame_targets import (
@@ -22,6 +23,7 @@ from voicenym.training.content.frame_targets import (
     crop,
     numbers_of,
 )
+from voicenym.training.content.phone_bottleneck_recipe import started
 from voicenym.training.content.train_phone_bottleneck import (
     PhoneBottleneck,
     PhoneBottleneckConfig,
@@ -183,3 +185,45 @@ def test_validation_covers_whole_sentences(speech):
     assert len(whole) == len(speech)
     assert int(whole[0].frames) == 60
     assert len(whole[0].codes) == 15
+
+
+def test_a_branch_is_led_away_from_who_speaks(tmp_path, speech):
+    """Crops name their speakers; the gradient of the branch reaches the network reversed."""
+    names = sorted({one.utterance.speaker for one in speech})
+    crops = TargetCrops(speech, STATES, EVERY, 0.6, 30)
+    drawn = [crops[i] for i in range(30)]
+    for one in drawn:
+        name = names[int(one.speaker)]
+        (own,) = (u.utterance for u in speech if u.utterance.speaker == name)
+        assert torch.equal(one.samples, torch.from_numpy(own.samples())[: len(one.samples)])
+    assert (WholeTargets(speech, STATES, EVERY)[0].speaker == NONE).all()
+
+    torch.manual_seed(0)
+    module = PhoneBottleneck(
+        TdnnF(**OPTIONS), STATES, 3, EVERY, dataclasses.replace(QUICK, adversary=2.0), len(names)
+    )
+    content = torch.randn(4, 60, 8, requires_grad=True)
+    speakers, frames = torch.tensor([0, 1, 2, 3]), torch.full((4,), 60)
+    for weight in (1.0, 2.0):
+        found, _ = module.branch.against(content, frames, speakers, weight)
+        (turned,) = torch.autograd.grad(found, content)
+        plain = torch.nn.functional.cross_entropy(module.branch(content, frames), speakers)
+        (straight,) = torch.autograd.grad(plain, content)
+        torch.testing.assert_close(turned, -weight * straight)
+
+    config = dataclasses.replace(QUICK, adversary=0.5, steps=8, every=8)
+    network = TdnnF(**OPTIONS)
+    outcome = train(network, STATES, 3, EVERY, speech, speech, config, tmp_path / "r", machine=CPU)
+    assert 0.0 <= outcome.curve[-1]["train/speakers classified %"] <= 100.0
+
+
+def test_a_bottleneck_goes_on_from_another(tmp_path, small_word_codes):
+    network = TdnnF(**OPTIONS)
+    content_encoders.save(network, tmp_path / "one", {})
+    found = started(str(tmp_path / "one"))
+    for name, value in network.state_dict().items():
+        torch.testing.assert_close(found.state_dict()[name], value)
+    assert started("bundled").sizes.every == 4
+    content_encoders.save(small_word_codes, tmp_path / "other", {})
+    with pytest.raises(VoicenymError, match="give a bottleneck"):
+        started(str(tmp_path / "other"))

@@ -7,7 +7,7 @@ codes (:mod:`voicenym.nets.words.word_code_content`), which needs no transcript,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -55,12 +55,14 @@ class FrameTargets(NamedTuple):
         frames: number of valid frames of 10 ms.
         states: ``[frame / shared]``, :data:`NONE` where unknown.
         codes: ``[frame / every]``, likewise.
+        speaker: number of the speaker; :data:`NONE` where nobody asks.
     """
 
     samples: torch.Tensor
     frames: torch.Tensor
     states: torch.Tensor
     codes: torch.Tensor
+    speaker: torch.Tensor
 
 
 def word_code_encoder(place: str) -> WordCodeContent:
@@ -118,7 +120,13 @@ def numbers_of(content: WordCodeContent, entries: torch.Tensor) -> np.ndarray:
 
 
 def crop(
-    one: Labelled, states: States, every: int, first: int, count: int, shared: int = 1
+    one: Labelled,
+    states: States,
+    every: int,
+    first: int,
+    count: int,
+    shared: int = 1,
+    speaker: int = NONE,
 ) -> FrameTargets:
     """``count`` frames of an utterance from ``first`` on, padded where it is shorter.
 
@@ -128,6 +136,7 @@ def crop(
         every: frames of a code; ``first`` and ``count`` are multiples of it.
         first, count: in frames of 10 ms.
         shared: of these frames for one label of states, that of their middle.
+        speaker: its number.
     """
     kept = min(count, one.utterance.length // HOP - first)
     samples = torch.zeros(count * HOP)
@@ -144,7 +153,18 @@ def crop(
         numbers = np.load(one.codes, allow_pickle=False)[first // every :][: kept // every]
         of_codes[: len(numbers)] = torch.from_numpy(numbers.astype(np.int64))
     whole = kept // shared * shared
-    return FrameTargets(samples, torch.tensor(whole), of_states[shared // 2 :: shared], of_codes)
+    return FrameTargets(
+        samples,
+        torch.tensor(whole),
+        of_states[shared // 2 :: shared],
+        of_codes,
+        torch.tensor(speaker),
+    )
+
+
+def numbered(speech: Iterable[Utterance]) -> dict[str, int]:
+    """Speakers of utterances by name, numbered in the order of their names."""
+    return {name: i for i, name in enumerate(sorted({one.speaker for one in speech}))}
 
 
 class TargetCrops(Epoch[FrameTargets]):
@@ -178,6 +198,7 @@ class TargetCrops(Epoch[FrameTargets]):
         if not self._speech:
             raise CorpusError("no utterances to learn from; give a corpus of speech")
         self._states, self._every, self._shared = states, every, shared
+        self._numbers = numbered(one.utterance for one in speech)
         self._frames = max(1, round(seconds * RATE / HOP / every)) * every
         lengths = np.array([one.utterance.length for one in self._speech], dtype=np.float64)
         self._share = np.cumsum(lengths / lengths.sum())
@@ -187,7 +208,8 @@ class TargetCrops(Epoch[FrameTargets]):
         one = self._speech[place]
         room = max(0, one.utterance.length // HOP - self._frames) // self._every
         first = int(rng.integers(room + 1)) * self._every
-        return crop(one, self._states, self._every, first, self._frames, self._shared)
+        number = self._numbers[one.utterance.speaker]
+        return crop(one, self._states, self._every, first, self._frames, self._shared, number)
 
 
 class WholeTargets(torch.utils.data.Dataset[FrameTargets]):

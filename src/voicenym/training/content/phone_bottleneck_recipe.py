@@ -13,6 +13,7 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
+    from voicenym.nets.content.tdnnf import TdnnF
     from voicenym.training.content.frame_targets import Labelled
     from voicenym.training.speech.speech_cache import Utterance
 
@@ -24,6 +25,8 @@ class PhoneBottleneckRecipe(SpeechRecipe):
     Args:
         codes: Content encoder of word codes, whose codes are a second target; 'bundled' for the
             package's, of English. Recordings without text then serve, too.
+        start: Bottleneck to go on from: an output of this command, or 'bundled' for that of b1b.
+        adversary: Weight of the branch that hides the speaker; 0: none.
         lexicon: Pronunciations of words that pocketsphinx's dictionary lacks, in CMU's form.
         alignments: File of alignments, made if missing; default: within the output folder.
         half: Keep the result in half precision.
@@ -37,6 +40,8 @@ class PhoneBottleneckRecipe(SpeechRecipe):
 
     config: str = option("--config", "-c", default="bottleneck-phones")
     codes: str | None = None
+    start: str | None = option("--from", default=None)
+    adversary: float | None = option(default=None, minimum=0.0)
     lexicon: Path | None = None
     alignments: Path | None = None
     half: bool = False
@@ -63,12 +68,17 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
 
-        config = self.configured(steps.PhoneBottleneckConfig, batch=self.batch)
+        config = self.configured(
+            steps.PhoneBottleneckConfig, batch=self.batch, adversary=self.adversary
+        )
         resources = self.resources(report)
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         train, held_out = self.prepared(chosen, kept, report)
         coder: WordCodeContent | None = None
+        network = None if self.start is None else started(self.start)
         entries, every = 0, int(config.options.get("every", 1))
+        if network is not None:
+            every = network.sizes.every
         if self.codes is not None:
             coder = word_code_encoder(self.codes)
             entries, every = coder.codes.sizes.entries, coder.hop // HOP
@@ -100,7 +110,7 @@ class PhoneBottleneckRecipe(SpeechRecipe):
             raise VoicenymError("no word has a known pronunciation; give texts, or --lexicon")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
-            network = TdnnF(**config.options)
+            network = network or TdnnF(**config.options)
         outcome = steps.train(
             network, States(tuple(sorted(names))), entries, every, of_train, of_held_out,
             config, self.output, **resources,
@@ -111,8 +121,31 @@ class PhoneBottleneckRecipe(SpeechRecipe):
             "hours": hours(utterances),
             "recordings with aligned phones": sum(one.phones is not None for one in of_train),
             "word codes": self.codes or "none",
+            "from": Path(self.start or "").name,
+            "weight of the branch that hides the speaker": config.adversary,
             "steps": outcome.steps,
             "cross-entropy on speakers kept out, who chose the checkpoint": outcome.best,
         }
         content_encoders.save(network, self.output, card, half=self.half)
         return self.result(outcome, {"cross-entropy on held-out speakers": outcome.best})
+
+
+def started(place: str) -> TdnnF:
+    """The bottleneck to go on from.
+
+    Args:
+        place: a folder of weights, or ``bundled`` for that of ``b1b``.
+
+    Raises:
+        VoicenymError: another content encoder.
+    """
+    from voicenym.nets.content import content_encoders
+    from voicenym.nets.content.tdnnf import TdnnF
+    from voicenym.nets.encoder_folders import folder_of
+    from voicenym.resynthesis.pipeline.assembly import BUNDLED
+
+    bundled = BUNDLED / "b1b" / "content"
+    found = content_encoders.load(bundled if place == "bundled" else folder_of("content", place))
+    if not isinstance(found, TdnnF):
+        raise VoicenymError(f"{place}: is {found.kind}; give a bottleneck, which is tdnnf")
+    return found

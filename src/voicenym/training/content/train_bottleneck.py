@@ -3,16 +3,12 @@
 Povey et al. (Interspeech 2018) keep the narrow halves of layers semi-orthogonal by a step after
 every fourth one of training. The bottleneck of B1 (Fang et al., SSW 2019) is trained for words
 alone; M1c1 of the VoicePrivacy Challenge 2020 (Champion, Jouvet, Larcher) hides the speaker as
-well: a branch classifies speakers by the bottleneck, and the network learns against it by gradient
-reversal (Ganin et al., JMLR 2016). M1's architecture and weight are not in the challenge's papers:
-the branch here uses means and deviations over the utterance, and its weight, which grows as Ganin's
-does, is a setting.
+well (:mod:`voicenym.training.content.speaker_branch`).
 """
 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +16,10 @@ from typing import Any
 
 import torch
 
-from voicenym.nets.gradient_reversal import reversed_gradient
-from voicenym.nets.masked_batch import valid
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.ctc import Alphabet
+from voicenym.training.content.frame_targets import numbered
+from voicenym.training.content.speaker_branch import SpeakerBranch, growth
 from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.speech.augmentation import SpecAugment
@@ -31,10 +27,6 @@ from voicenym.training.speech.speech_cache import Utterance
 from voicenym.training.speech.transcribed_dataset import Batch, Sentences, Transcribed, collated
 from voicenym.training.words import train_recogniser
 from voicenym.training.words.train_recogniser import RecogniserConfig, Recognition
-
-STEEPNESS = 10.0
-"""Steepness of the adversary's weight: 2 / (1 + exp(-10 p)) - 1 after a share p."""
-LEAST_VARIANCE = 1e-6
 
 Voiced = tuple[*Batch, torch.Tensor]
 """A batch with speakers ``[batch]``."""
@@ -60,31 +52,6 @@ class BottleneckConfig(RecogniserConfig):
     adversary: float = 0.0
     branch: int = 256
     gain: float = 12.0
-
-
-class SpeakerBranch(torch.nn.Module):
-    """Classifies the speakers of utterances by means and deviations of their frames.
-
-    Args:
-        size: elements of a frame.
-        speakers: classes.
-        units: of the hidden layer.
-    """
-
-    def __init__(self, size: int, speakers: int, units: int) -> None:
-        super().__init__()
-        self.hidden = torch.nn.Linear(2 * size, units)
-        self.output = torch.nn.Linear(units, speakers)
-
-    def forward(self, x: torch.Tensor, frames: torch.Tensor) -> torch.Tensor:
-        """Scores ``[batch, speaker]`` of ``[batch, frame, size]``, of which ``frames`` count."""
-        x = x.float()
-        mask = valid(frames, x.shape[1])[..., None]
-        count = frames.clamp_min(1)[:, None]
-        mean = (x * mask).sum(1) / count
-        variance = ((x - mean[:, None]) * mask).square().sum(1) / count
-        statistics = torch.cat([mean, (variance + LEAST_VARIANCE).sqrt()], dim=1)
-        return self.output(torch.relu(self.hidden(statistics)))
 
 
 class Bottleneck(Recognition):
@@ -119,11 +86,8 @@ class Bottleneck(Recognition):
         loss = self.spelt(logits, kept, texts, sizes)
         self.log("loss", loss, on_step=True, on_epoch=False, prog_bar=True)
         if self.branch is not None:
-            growth = 2.0 / (1.0 + math.exp(-STEEPNESS * share_done(self))) - 1.0
-            reversed_content = reversed_gradient(content, self.recipe.adversary * growth)
-            speaker_logits = self.branch(reversed_content, frames)
-            found = torch.nn.functional.cross_entropy(speaker_logits.float(), speakers)
-            right = (speaker_logits.argmax(1) == speakers).float().mean()
+            weight = self.recipe.adversary * growth(share_done(self))
+            found, right = self.branch.against(content, frames, speakers, weight)
             self.log("speakers classified %", 100.0 * right, on_step=True, on_epoch=False)
             loss = loss + found
         return loss
@@ -148,11 +112,6 @@ class SpeakerSentences(Sentences):
 
     def __getitem__(self, index: int) -> Any:
         return *super().__getitem__(index), self._numbers[self.at(index).speech.speaker]
-
-
-def numbered(speech: Any) -> dict[str, int]:
-    """Speakers of utterances by name, numbered in the order of their names."""
-    return {name: i for i, name in enumerate(sorted({one.speaker for one in speech}))}
 
 
 def voiced(items: Sequence[Any]) -> Voiced:

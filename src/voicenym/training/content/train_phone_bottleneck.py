@@ -7,7 +7,8 @@ for each frame, minutes of one core suffice, where CTC over characters needs day
 which a larger recogniser's encoder gives (:mod:`voicenym.nets.words.word_code_content`), need none,
 and distil what it knows of the words: a second output classifies them from four frames of the
 bottleneck. Mel bands are warped at random, so that the content depends less on the length of the
-vocal tract.
+vocal tract. With an adversary, the bottleneck is also trained against a branch that classifies the
+speaker (:mod:`voicenym.training.content.speaker_branch`).
 """
 
 from __future__ import annotations
@@ -31,9 +32,11 @@ from voicenym.training.content.frame_targets import (
     Labelled,
     TargetCrops,
     WholeTargets,
+    numbered,
 )
+from voicenym.training.content.speaker_branch import SpeakerBranch, growth
 from voicenym.training.run.configured_fit import fit_configured
-from voicenym.training.run.fit import Outcome
+from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, seeded
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
@@ -59,6 +62,8 @@ class PhoneBottleneckConfig:
         gain: random gain of each crop, in dB up or down: the input is not normalised in level.
         surroundings: augmentation of crops.
         blanks: SpecAugment of their features.
+        adversary: weight of the speaker branch; 0 for none.
+        branch: units of its hidden layer.
         constrain: steps from one toward semi-orthogonality to the next.
         rate: peak of the learning rate.
         decay: of the weights (AdamW).
@@ -81,6 +86,8 @@ class PhoneBottleneckConfig:
         default_factory=lambda: Surroundings(noise=0.2, babble=0.0, room=0.1, band=0.1)
     )
     blanks: SpecAugment = field(default_factory=lambda: SpecAugment(bands=1, stretches=1))
+    adversary: float = 0.0
+    branch: int = 256
     constrain: int = 4
     rate: float = 2e-3
     decay: float = 1e-3
@@ -122,6 +129,7 @@ class PhoneBottleneck(pl.LightningModule):
         codes: number of classes of the second; 0 for none.
         every: frames of a code.
         config: of the training.
+        speakers: of the data; used with an adversary.
     """
 
     def __init__(
@@ -131,12 +139,16 @@ class PhoneBottleneck(pl.LightningModule):
         codes: int,
         every: int,
         config: PhoneBottleneckConfig,
+        speakers: int = 0,
     ) -> None:
         super().__init__()
         self.network, self.recipe = network, config
         width, shared = network.sizes.width, network.sizes.every
         self.of_states = Head(network.size, width, len(states))
         self.of_codes = Head(network.size, width, codes, every // shared) if codes else None
+        self.branch: SpeakerBranch | None = None
+        if config.adversary:
+            self.branch = SpeakerBranch(network.size, speakers, config.branch)
         self._seen: list[tuple[float, int, int, float, int, int]] = []
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
@@ -151,7 +163,14 @@ class PhoneBottleneck(pl.LightningModule):
         content = self.network.through(self.prepared(one, generator), one.frames)
         losses = self._entropies(content, one, self.recipe.smoothing)
         self.log_dict({f"train/{name}": loss.detach() for name, (loss, *_) in losses.items()})
-        return self._weighed(losses["states"][0], losses["codes"][0])
+        loss = self._weighed(losses["states"][0], losses["codes"][0])
+        if self.branch is not None:
+            weight = self.recipe.adversary * growth(share_done(self))
+            frames = one.frames // self.network.sizes.every
+            found, right = self.branch.against(content, frames, one.speaker, weight)
+            self.log("train/speakers classified %", 100.0 * right)
+            loss = loss + found
+        return loss  # type: ignore[no-any-return]
 
     def prepared(self, one: FrameTargets, generator: torch.Generator) -> torch.Tensor:
         """Features of augmented crops."""
@@ -255,9 +274,10 @@ def train(
             f"options, every: {shared} frames of 10 ms do not divide a word code's {every}"
         )
     count = machine.crops(config.every, config.batch)
+    speakers = len(numbered(one.utterance for one in speech))
     crops = TargetCrops(speech, states, every, config.seconds, count, config.seed, shared)
     outcome = fit_configured(
-        PhoneBottleneck(network, states, codes, every, config),
+        PhoneBottleneck(network, states, codes, every, config, speakers),
         torch.utils.data.DataLoader(crops, config.batch, drop_last=True, **machine.loading),
         torch.utils.data.DataLoader(WholeTargets(held_out, states, every, shared), 1),
         folder,
