@@ -49,11 +49,14 @@ STARTS = (0.0, 3.0)
 
 @dataclass(frozen=True)
 class Point:
-    """A system or a setting: WER and EER, each with ``value``, ``low`` and ``high``, in %."""
+    """A system or a setting: WER and EER, each with ``value``, ``low`` and ``high``, in %; and
+    whether the attacker who reads the content of the output ran on it.
+    """
 
     name: str
     words: dict[str, Any]
     rate: dict[str, Any]
+    content: bool = False
 
 
 def spectrogram(samples: torch.Tensor) -> np.ndarray:
@@ -122,7 +125,12 @@ def known_points() -> list[Point]:
     """Systems with default settings, and the original, by their cards."""
     cards = json.loads(FIGURES.read_text("utf-8"))
     return [
-        Point(name, next(row for row in rows if row["metric"] == "WER"), strongest(rows))
+        Point(
+            name,
+            next(row for row in rows if row["metric"] == "WER"),
+            strongest(rows),
+            any("content" in row["condition"] for row in rows),
+        )
         for name, rows in cards.items()
         if ":" not in name  # live forms
     ]
@@ -132,7 +140,12 @@ def setting_points() -> list[Point]:
     """Other settings, and former weights."""
     with SETTINGS.open(encoding="utf-8") as table:
         return [
-            Point(row["setting"], *(_ranged(row, figure) for figure in ("wer", "eer")))
+            Point(
+                row["setting"],
+                _ranged(row, "wer"),
+                _ranged(row, "eer"),
+                "content" in row["attacker"],
+            )
             for row in csv.DictReader(table, delimiter="\t")
         ]
 
@@ -149,13 +162,20 @@ def trade_off() -> None:
 
 
 def settings() -> None:
-    """The same with other settings, of those that an informed attacker does not break at once."""
+    """The same with other settings, of those that an informed attacker does not break at once;
+    hollow where nobody read the content of the output.
+    """
     ahead = [p for p in known_points() if p.rate["value"] > 10 or p.name == "original"]
-    crosses([(ahead, "o"), (setting_points(), "D")], "settings", wide=30.0)
+    crosses([(ahead, "o"), (setting_points(), "D")], "settings", wide=30.0, hollow=True)
 
 
-def crosses(groups: list[tuple[list[Point], str]], name: str, wide: float) -> None:
-    """Draws points with their intervals, each with its name beside it; names are ``wide``."""
+def crosses(
+    groups: list[tuple[list[Point], str]], name: str, wide: float, hollow: bool = False
+) -> None:
+    """Draws points with their intervals, each with its name beside it; names are ``wide``.
+
+    ``hollow`` draws the markers so of points whose content nobody read.
+    """
     figure, axis = pyplot.subplots(figsize=(9, 6), layout="constrained")
     labels = []
     for points, mark in groups:
@@ -167,6 +187,8 @@ def crosses(groups: list[tuple[list[Point], str]], name: str, wide: float) -> No
                 color="black" if point.name == "original" else None,
                 capsize=2, linewidth=0.5, markersize=6,
             )  # fmt: skip
+            if hollow and not point.content and point.name != "original":
+                marks[0].set_markerfacecolor("white")
             labels.append((x, y, point.name, marks[0].get_color()))
     top = max(y for _, y, _, _ in labels)
     spread = _apart([(x, y) for x, y, _, _ in labels], wide=wide, high=0.045 * top)
