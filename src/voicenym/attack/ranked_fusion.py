@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtri
 
 from voicenym.attack.logistic_fusion import LogisticFusion
 from voicenym.verification.scoring import Array
@@ -38,8 +38,9 @@ class NormalScores:
     def of(cls, scores: Array) -> NormalScores:
         """The map by scores ``[trial]``; equal ones share their mean rank."""
         known, counts = np.unique(scores, return_counts=True)
-        ranks = np.cumsum(counts) - 0.5 * counts
-        return cls(known, ndtri(ranks / len(scores)), float(scores.std()) or 1.0)
+        ranks = (np.cumsum(counts) - 0.5 * counts) / len(scores)
+        quantiles = np.array([NormalDist().inv_cdf(rank) for rank in ranks.tolist()])
+        return cls(known, quantiles, float(scores.std()) or 1.0)
 
     def __call__(self, scores: Array) -> Array:
         """Normal scores of the same shape."""
