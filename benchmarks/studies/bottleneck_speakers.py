@@ -19,13 +19,12 @@ supervectors. ``bundled`` is the content of ``b1b``.
 from __future__ import annotations
 
 import argparse
-import csv
 from pathlib import Path
 
 import numpy as np
 import soundfile
 import torch
-from content_speakers import Array, Said, attack, mean, supervectors
+from content_speakers import Array, Said, attack, mean, rows_of, supervectors
 
 from voicenym.nets.content import content_encoders
 from voicenym.resynthesis.pipeline.assembly import BUNDLED
@@ -36,15 +35,9 @@ QUIET_DB = 35.0
 
 def heard(speech: Path, folder: Path, half: str) -> list[Said]:
     """Content of all recordings for training and trials."""
-    with (speech / "manifest.tsv").open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    rows = [row for row in rows if row["corpus"] == "speechocean762"]
-    speakers = sorted({row["speaker"] for row in rows if row["split"] == "dev"})
-    tried = speakers[0 if half == "tune" else 1 :: 2]
-    learnt = [row for row in rows if row["split"] == "train"][::3]
     content = content_encoders.load(folder)
     found = []
-    for row in [*learnt, *(row for row in rows if row["speaker"] in tried)]:
+    for row in rows_of(speech, half):
         samples, _ = soundfile.read(speech / row["path"], dtype="float32")
         with torch.inference_mode():
             numbers = content(torch.from_numpy(samples)[None])[0]
@@ -53,7 +46,7 @@ def heard(speech: Path, folder: Path, half: str) -> list[Said]:
             -1, content.hop
         )
         level = torch.from_numpy(10.0 * np.log10((frames**2).mean(1) + 1e-10))
-        found.append(Said(row["speaker"], row["gender"], row["speaker"] in tried, numbers, level))
+        found.append(Said(row["speaker"], row["gender"], row["split"] == "dev", numbers, level))
     return found
 
 

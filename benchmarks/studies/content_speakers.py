@@ -71,16 +71,21 @@ class Said:
         return (numbers[inside] if inside.sum() > 10 else numbers).double().numpy()
 
 
-def heard(speech: Path, parts: Parts, half: str) -> list[Said]:
-    """Content without noise of all recordings for training and trials."""
+def rows_of(speech: Path, half: str) -> list[dict[str, str]]:
+    """Lines of the manifest: every third recording of train, and those of one half of dev."""
     with (speech / "manifest.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     rows = [row for row in rows if row["corpus"] == "speechocean762"]
     speakers = sorted({row["speaker"] for row in rows if row["split"] == "dev"})
     tried = speakers[0 if half == "tune" else 1 :: 2]
     learnt = [row for row in rows if row["split"] == "train"][::3]
+    return [*learnt, *(row for row in rows if row["speaker"] in tried)]
+
+
+def heard(speech: Path, parts: Parts, half: str) -> list[Said]:
+    """Content without noise of all recordings for training and trials."""
     found = []
-    for row in [*learnt, *(row for row in rows if row["speaker"] in tried)]:
+    for row in rows_of(speech, half):
         samples, _ = soundfile.read(speech / row["path"], dtype="float32")
         whole = len(samples) // (EVERY * HOP) * EVERY * HOP
         with torch.inference_mode():
@@ -90,7 +95,7 @@ def heard(speech: Path, parts: Parts, half: str) -> list[Said]:
             averages = sums.averages()
             numbers = parts.content.encode(frames.bands - averages.bands[:, None])[0]
         level = (frames.power - averages.power[:, None])[0]
-        found.append(Said(row["speaker"], row["gender"], row["speaker"] in tried, numbers, level))
+        found.append(Said(row["speaker"], row["gender"], row["split"] == "dev", numbers, level))
     return found
 
 
