@@ -9,70 +9,24 @@ learned blank vector replaces codes, so that the states of the rest of a window 
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from voicenym.nets.architectures import Kinds, Network, sizes
+from voicenym.nets.architectures import Kinds
 from voicenym.nets.checkpoint import configuration, fill, read
 from voicenym.nets.codec.quantizer import ResidualQuantizer
-from voicenym.nets.convnext import Block
+from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.masked_batch import valid
-from voicenym.nets.streaming import Conv
 
 BUNDLED = Path(__file__).parent / "bundled" / "word-codes-tiny.en"
 """Folder of the bundled content encoder: that of Whisper tiny.en and the codes of its states."""
 WITHIN = "codes."
 """Names of the bottleneck's tensors in a content encoder begin so."""
-STATES_PER_SECOND = 50.0
-"""Rate of Whisper's encoder states."""
-LEAST_VARIANCE = 1e-4
-"""Of a normalised element, in the scale of the layer norm before it."""
 SLOWEST = 10_000.0
 """Longest wavelength of the positional embedding, in states over 2 pi."""
-
-
-@dataclass(frozen=True)
-class WordCodesSizes:
-    """Sizes of the bottleneck.
-
-    Args:
-        states: elements of the encoder's states.
-        window: states of a window.
-        width: channels of the hidden layers.
-        inner: channels within a block.
-        kernel: of the blocks, odd, in states.
-        before, after: blocks on either side.
-        every: states per code; 2 gives 25 codes a second.
-        code: elements of an entry.
-        entries: of a codebook.
-        books: residual codebooks.
-        normalised: each recording's mean and deviation of every element are removed before the
-            codes, as part of what tells speakers is in them.
-    """
-
-    states: int = 384
-    window: int = 1500
-    width: int = 256
-    inner: int = 512
-    kernel: int = 7
-    before: int = 1
-    after: int = 3
-    every: int = 2
-    code: int = 64
-    entries: int = 512
-    books: int = 1
-    normalised: bool = False
-
-    def __post_init__(self) -> None:
-        if min(dataclasses.astuple(self)[:-1]) < 1 or self.kernel % 2 == 0:
-            raise ValueError("sizes are 1 at least, and the kernel is odd")
-        if self.window % self.every or self.states % 2:
-            raise ValueError("every divides the window, and states have an even number of elements")
 
 
 class Coded(NamedTuple):
@@ -94,13 +48,13 @@ class Coded(NamedTuple):
     vectors: torch.Tensor
 
 
-class WordCodes(Network):
+class WordCodes(WordCodeEncoder):
     """Vector-quantised bottleneck of Whisper's encoder states.
 
     Args:
         least: average number of vectors a step below which an entry is reinitialised.
         seed: of the random draws in training.
-        options: of :class:`WordCodesSizes`.
+        options: of :class:`~voicenym.nets.content.word_code_encoder.WordCodesSizes`.
 
     Raises:
         ValueError: invalid sizes.
@@ -110,42 +64,21 @@ class WordCodes(Network):
     positions: torch.Tensor
 
     def __init__(self, least: float = 0.1, seed: int = 0, **options: Any) -> None:
-        super().__init__()
-        size = self.sizes = sizes(WordCodesSizes, options, "word-codes", "codes of words")
+        super().__init__(**options)
+        size = self.sizes
         self._least, self._seed = least, seed
-
-        def blocks(count: int) -> torch.nn.ModuleList:
-            return torch.nn.ModuleList(
-                [
-                    Block(size.width, size.inner, size.kernel, 0, None, 1.0 / max(1, count))
-                    for _ in range(count)
-                ]
-            )
-
-        self.norm = torch.nn.LayerNorm(size.states)
-        self.enter = torch.nn.Linear(size.states, size.width)
-        self.before = blocks(size.before)
-        # as many states on either side
-        self.slow = Conv(size.width, size.width, size.every + 2, stride=size.every)
-        self.narrow = torch.nn.Linear(size.width, size.code)
-        self.even = torch.nn.LayerNorm(size.code)
         self.quantizer = ResidualQuantizer(
             size.books, size.entries, size.code, least=least, seed=seed
         )
         self.widen = torch.nn.Linear(size.code, size.width)
         self.nothing = torch.nn.Parameter(torch.zeros(size.width))
         self.place = torch.nn.Linear(size.states, size.width)
-        self.after = blocks(size.after)
+        self.after = self.blocks(size.after)
         self.leave = torch.nn.Linear(size.width, size.states)
         self.register_buffer("positions", sinusoids(size.window, size.states), persistent=False)
 
     def config(self) -> dict[str, Any]:
-        return {"least": self._least, "seed": self._seed, **dataclasses.asdict(self.sizes)}
-
-    @property
-    def rate(self) -> float:
-        """Codes per second, of each codebook."""
-        return STATES_PER_SECOND / self.sizes.every
+        return {"least": self._least, "seed": self._seed, **super().config()}
 
     @property
     def reach(self) -> int:
@@ -156,24 +89,6 @@ class WordCodes(Network):
     def initialised(self) -> bool:
         """Whether the codebooks are initialised."""
         return bool(self.quantizer.books[0].steps)
-
-    def counts(self, lengths: torch.Tensor) -> torch.Tensor:
-        """Number of codes of so many states."""
-        return lengths.add(self.sizes.every - 1).div(self.sizes.every, rounding_mode="floor")
-
-    def encoded(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Input of the quantiser ``[batch, code, element]`` for states ``[batch, state, size]``."""
-        rest = -states.shape[1] % self.sizes.every
-        states = torch.nn.functional.pad(states, (0, 0, 0, rest))
-        inside = valid(lengths, states.shape[1])[:, :, None]
-        x = self.norm(states)
-        if self.sizes.normalised:
-            x = standardised(x, inside)
-        x = self.enter(x) * inside
-        for block in self.before:
-            x = block(x, x.new_zeros(len(x), 1, 0)) * inside
-        x = self.slow(x.transpose(1, 2)).transpose(1, 2)
-        return self.even(self.narrow(x))  # type: ignore[no-any-return]
 
     def forward(self, states: torch.Tensor, lengths: torch.Tensor, quantised: bool = True) -> Coded:
         """Quantises and reconstructs states of speech.
@@ -246,19 +161,6 @@ class WordCodes(Network):
         for block in self.after:
             x = block(x, x.new_zeros(len(x), 1, 0))
         return self.leave(x)  # type: ignore[no-any-return]
-
-
-def standardised(x: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
-    """Elements with mean 0 and deviation 1 over the time of each row.
-
-    Args:
-        x: ``[row, time, element]``.
-        inside: ``[row, time, 1]``, what counts.
-    """
-    count = inside.sum(1, keepdim=True).clamp_min(1)
-    centred = x - (x * inside).sum(1, keepdim=True) / count
-    variance = (centred.square() * inside).sum(1, keepdim=True) / count
-    return centred * variance.clamp_min(LEAST_VARIANCE).rsqrt()
 
 
 def sinusoids(length: int, size: int) -> torch.Tensor:
