@@ -10,7 +10,7 @@ import torch
 import voicenym
 from voicenym import Key
 from voicenym.corpus.single_file import anonymize_file
-from voicenym.errors import RefusedError, UnknownSystemError
+from voicenym.errors import RefusedError, UnknownSystemError, WeightsError
 from voicenym.nets.weights_home import VARIABLE
 from voicenym.resynthesis.pipeline import assembly, conditioning
 
@@ -123,14 +123,56 @@ def test_a_fixed_level_follows_neither_the_level_of_the_input_nor_its_course(spe
 
 
 def test_a_batch_may_hold_rows_of_both_levels(speech):
-    """Stored keys keep revision 1, whose level follows the input; later ones have a fixed one."""
+    """Stored keys keep revision 1, whose level follows the input and whose accent is the
+    speaker's; later ones have a fixed level, and the latest a native accent.
+    """
     system = voicenym.load("word-codes", timing="kept")
     old, new = KEY.pseudonym("anna"), KEY.with_revisions(None).pseudonym("anna")
     together = system.batch([speech, speech], [old, new])
-    for made, level in zip(together, ("drawn", "fixed"), strict=True):
-        set_to = voicenym.load("word-codes", timing="kept", level=level)(speech, old)
+    for made, level, accent in zip(together, ("drawn", "fixed"), ("kept", "native"), strict=True):
+        alone = voicenym.load("word-codes", timing="kept", level=level, accent=accent)
+        set_to = alone(speech, old)
         torch.testing.assert_close(made.samples, set_to.samples, atol=2e-3, rtol=0)
     assert float((tenths(together[0]) - tenths(together[1])).abs().mean()) > 1.0
+
+
+@pytest.mark.parametrize("timing", ["loose", "drawn"])
+def test_the_accent_is_a_native_one_from_revision_3_on(timing, speech):
+    pseudonym = KEY.with_revisions(None).pseudonym("anna")
+    last, before, kept, native = (
+        voicenym.load("word-codes", timing=timing, **settings)(speech, pseudonym).samples
+        for settings in ({}, {"revision": 2}, {"accent": "kept"}, {"accent": "native"})
+    )
+    assert torch.equal(last, native)
+    assert torch.equal(before, kept)
+    assert last.shape != before.shape or not torch.equal(last, before)
+
+
+def test_native_codes_are_of_the_same_words(parts, speech):
+    native = assembly.opened(BUNDLED, native=True).content
+    samples = speech.samples.reshape(1, -1)
+    own, other = codes(parts, speech), native.native(samples)[0]
+    assert other.shape == own.shape
+    assert likeness(own, own.roll(7, 0)) < 0.3, "of other words"
+    assert 0.4 < likeness(own, other) < 0.99
+
+
+def test_own_weights_without_native_codes_keep_the_accent(tmp_path, monkeypatch, speech):
+    folder = tmp_path / "ssl"
+    for part in assembly.there_are(BUNDLED):
+        if part != "native":
+            shutil.copytree(assembly.located(BUNDLED, part), folder / part)
+    parts = {p: folder / p for p in assembly.there_are(BUNDLED) if p not in ("native", "roh-2")}
+    assembly.assemble(folder, parts)
+    pseudonym = KEY.with_revisions(None).pseudonym("anna")
+    without = voicenym.load("word-codes", weights=str(folder))
+    kept = voicenym.load("word-codes", accent="kept")
+    assert torch.equal(without(speech, pseudonym).samples, kept(speech, pseudonym).samples)
+    with pytest.raises(WeightsError, match="--native"):
+        voicenym.load("word-codes", weights=str(folder), accent="native").check()
+    before = without.version
+    assembly.assemble(folder, {"native": assembly.located(BUNDLED, "native")})
+    assert without.version != before, "other weights of one's own are another version"
 
 
 def test_predicted_f0_does_not_depend_on_the_speakers_f0(parts, speech, monkeypatch):

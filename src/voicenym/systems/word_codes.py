@@ -1,4 +1,4 @@
-"""Resynthesis of word codes: the key draws voice, F0 and tempo."""
+"""Resynthesis of word codes: the key draws voice, F0 and tempo; the accent is a native one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from voicenym.errors import UnknownSystemError
 from voicenym.identity import Identity
 from voicenym.identity.mixture import Mixture
 from voicenym.identity.pools.sex_rule import Rule
+from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.matrix_precision import SINGLE, unfit
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
@@ -24,7 +25,8 @@ class WordCodes(Pipeline):
     """Word codes of 215 bits a second and a vocoder; the key draws voice, F0 and tempo.
 
     1. Content: word codes, 25 a second from one codebook of 512, learned to keep what a recogniser
-       needs for the words.
+       needs for the words. They are those of a native reading of the same words, predicted from
+       the recogniser's states; up to revision 2, those of the recording.
     2. F0 and voicing: predicted from the codes, drawn by the key around the prediction.
     3. Level: the synthesizer's own, from the codes; speech is -26 dB of full scale over 3 s, and
        pauses are silent. Up to revision 1, the level over 3 s is that of the input.
@@ -34,11 +36,13 @@ class WordCodes(Pipeline):
     5. Voice: a speaker vector drawn by the pseudonym from a mixture, of any sex. It depends on
        nothing of the speaker.
 
-    ``f0=kept``, ``level=kept`` and ``timing=kept`` keep the speaker's own instead, for
-    measurements.
+    ``f0=kept``, ``level=kept``, ``timing=kept`` and ``accent=kept`` keep the speaker's own instead,
+    for measurements.
 
     Args:
         level: ``fixed``, ``drawn`` or ``kept``; default: ``fixed``, in revision 1 ``drawn``.
+        accent: ``native`` or ``kept``; default: ``native`` where the weights can, up to revision 2
+            ``kept``.
         sex: ``same``, ``opposite`` or ``any``, of the drawn voice.
         precision: of the encoder's matrix products: ``single``, or ``bfloat16`` where the
             processor has it, in which one code in a hundred differs.
@@ -47,10 +51,11 @@ class WordCodes(Pipeline):
     f0: str = "predicted"
     level: str = ""
     timing: str = "loose"
+    accent: str = ""
     sex: Rule = "any"
     precision: str = SINGLE
 
-    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3)
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -114,23 +119,51 @@ class WordCodes(Pipeline):
 
     @property
     def parts(self) -> Assembly:
-        if self.precision == SINGLE:
-            return super().parts
-        return assembly.opened(self.folder, self.device, self.precision)
+        return assembly.opened(
+            self.folder, self.device, self.precision, native="native" in self.accents
+        )
 
     @property
     def prosody(self) -> Prosody:
-        return Prosody.of(self.f0, self.noise, self.level or "fixed", self.timing)
+        level, accent = self.level or "fixed", self.accent or self._possible_accent
+        return Prosody.of(self.f0, self.noise, level, self.timing, accent)
+
+    @property
+    def _possible_accent(self) -> str:
+        """Accent of the last revision, if the setting names none."""
+        return "native" if assembly.located(self.folder, "native").is_dir() else "kept"
+
+    @property
+    def accents(self) -> tuple[str, ...]:
+        own = self.prosody.accent
+        return (own,) if self.accent or own == "kept" else ("kept", own)
 
     def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
-        if self.level or self.revision_for(pseudonym) > 1:
-            return self.prosody
-        return replace(self, level="drawn").prosody
+        revision, found = self.revision_for(pseudonym), self.prosody
+        if not self.level and revision < 2:
+            found = replace(found, level="drawn")
+        if not self.accent and revision < 3:
+            found = replace(found, accent="kept")
+        return found
+
+    @property
+    def version(self) -> str:
+        # bundled native codes are part of the revision
+        if self.folder.parent == assembly.BUNDLED or self.prosody.accent == "kept":
+            return super().version
+        return together(super().version, stamp(assembly.located(self.folder, "native")))
+
+    def check(self) -> None:
+        super().check()
+        if self.prosody.accent == "native":
+            assembly.part(self.folder, "native")
 
     def parameters(self) -> dict[str, Any]:
         found = super().parameters()
         if self.precision == SINGLE:
             del found["precision"]
+        if not self.accent:  # as the former revisions have them
+            del found["accent"]
         return found
 
     def own(self, folder: Path) -> Identity:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoders import load, save
 from voicenym.nets.content.word_code_bottleneck import WordCodes
+from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
 
@@ -53,6 +55,51 @@ def test_frames_are_the_codebook_vectors_of_the_codes(whisper, codes, content):
     assert torch.equal(again, numbers)
     torch.testing.assert_close(found, vectors)
     assert len(numbers.unique()) > 1
+
+
+@pytest.fixture
+def native(content):
+    torch.manual_seed(3)
+    made = WordCodeEncoder(**CODES, before=2).eval()
+    content.take_native(made)
+    yield made
+    content._native = ()
+
+
+def test_native_frames_are_the_entries_nearest_to_what_the_other_encoder_gives(
+    whisper, codes, content, native
+):
+    wave = noise(2, 31_000)
+    with torch.inference_mode():
+        found = content.native(wave)
+        states = whisper.states(torch.nn.functional.pad(wave, (0, 360)))[:, :98]
+        vectors = native.encoded(states, torch.full((2,), 98))
+        numbers = codes.quantizer.books[0].nearest(vectors.flatten(0, 1))
+        kept, _ = content.with_language_score(wave)
+    assert torch.equal(found.flatten(0, 1), codes.quantizer.books[0].vectors[numbers])
+    torch.testing.assert_close(kept, content(wave))
+    assert not torch.equal(kept, found)
+    with torch.inference_mode():
+        assert torch.equal(content.native(wave[1:]), found[1:]), "from the memory"
+        assert content.native(wave[:, :0]).shape == (2, 0, 6)
+    assert set(content.state_dict()) == set(WordCodeContent.of(whisper, codes).state_dict())
+
+
+def test_native_codes_follow_their_own_weights(content, native):
+    wave = noise(1, 32_000)
+    with torch.inference_mode():
+        before = content.native(wave)
+        native.narrow.weight.copy_(-native.narrow.weight)
+        assert not torch.equal(content.native(wave), before)
+
+
+def test_an_encoder_that_does_not_fit_and_one_that_is_missing_are_named(content):
+    with pytest.raises(VoicenymError, match="gives 5 numbers from 2 states of 12"):
+        content.take_native(WordCodeEncoder(**{**CODES, "code": 5}))
+    with pytest.raises(VoicenymError, match="does not have"):
+        content.take_native(Whisper(**WHISPER))
+    with pytest.raises(VoicenymError, match="accent=kept"):
+        content.native(noise(1, 3200))
 
 
 def test_units_are_the_codes_of_states_of_a_short_window(whisper, codes, content):

@@ -417,6 +417,7 @@ def test_it_must_hear_the_whole_first():
         ("ssl-loh", {"level": "drawn", "timing": "free"}, "timing is kept or loose or drawn"),
         ("ssl-loh", {"timing": "loose"}, "needs level=drawn"),
         ("word-codes", {"level": "kept"}, "needs level=drawn"),
+        ("word-codes", {"accent": "scottish"}, "accent is kept or native"),
         ("ssl-loh", {"turns": "twice"}, "turns"),
         ("ssl-roh", {"radius": "long"}, "radius"),
         ("ssl-select", {"choice": "best"}, "choice"),

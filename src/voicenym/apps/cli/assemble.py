@@ -48,6 +48,9 @@ def assemble(
     durations: Path | None = typer.Option(
         None, "--durations", help="Of train durations, for systems with timing=drawn."
     ),
+    native: Path | None = typer.Option(
+        None, "--native", help="Of train native-codes, for systems with accent=native."
+    ),
     tracker: str | None = typer.Option(
         None,
         "--tracker",
@@ -82,6 +85,7 @@ def assemble(
         "f0": f0,
         "language": language,
         "durations": durations,
+        "native": native,
     }
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
     given_settings = {name: value for name, value in chosen.items() if value is not None}

@@ -83,6 +83,29 @@ class Content(Network):
         """
         return self(waveforms), None
 
+    def native(self, waveforms: torch.Tensor) -> torch.Tensor:
+        """Content frames of ``[batch, time]`` as a native reading of the same words has them, with
+        the encoder of :meth:`take_native`.
+
+        Raises:
+            VoicenymError: this encoder has none.
+        """
+        raise VoicenymError(
+            f"{self.kind}: knows no codes of a native reading; set accent=kept, or add them to the "
+            "pipeline: voicenym models assemble --native DIR"
+        )
+
+    def take_native(self, encoder: Network) -> None:
+        """Sets the encoder of :meth:`native`, which does not become a part of the network.
+
+        Raises:
+            VoicenymError: it does not fit.
+        """
+        raise VoicenymError(
+            f"{encoder.kind}: gives codes of words, which {self.kind} does not have; give a "
+            "content encoder of word codes"
+        )
+
     def states_and_misfits(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Input of language scores: for ``[batch, time]`` the states ``[batch, frame, element]``
         and the misfits ``[batch, frame]``, the share of the power that the codebook does not hold.

@@ -44,10 +44,12 @@ class Known(NamedTuple):
     Args:
         codes: ``[code, book]`` int16.
         scores: ``[code, kind]`` float32.
+        native: as ``codes``, of a native reading; None if the encoder has none.
     """
 
     codes: torch.Tensor
     scores: torch.Tensor
+    native: torch.Tensor | None = None
 
 
 class CodeMemory:
@@ -90,19 +92,31 @@ class CodeMemory:
             found.append(known)
         return found
 
-    def keep(self, waveforms: torch.Tensor, codes: torch.Tensor, scores: torch.Tensor) -> None:
+    def keep(
+        self,
+        waveforms: torch.Tensor,
+        codes: torch.Tensor,
+        scores: torch.Tensor,
+        native: torch.Tensor | None = None,
+    ) -> None:
         """Remembers rows, of the weights of the last :meth:`find`.
 
         Args:
             waveforms: ``[row, time]``.
             codes: ``[row, book, code]``.
             scores: ``[row, code, kind]``.
+            native: as ``codes``, of a native reading.
         """
-        for row, numbers, own in zip(waveforms, codes, scores, strict=True):
-            known = Known(numbers.T.to(torch.int16).cpu(), own.float().cpu().clone())
+        natives = [None] * len(codes) if native is None else [_stored(row) for row in native]
+        for row, numbers, own, other in zip(waveforms, codes, scores, natives, strict=True):
+            known = Known(_stored(numbers), own.float().cpu().clone(), other)
             self._known[_digest(row)] = known
             if len(self._known) > self._most:
                 self._known.popitem(last=False)
+
+
+def _stored(codes: torch.Tensor) -> torch.Tensor:
+    return codes.T.to(torch.int16).cpu()
 
 
 def _digest(samples: torch.Tensor) -> bytes:

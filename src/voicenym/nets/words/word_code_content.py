@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import torch
 
+from voicenym.errors import VoicenymError
 from voicenym.nets import matrix_precision
-from voicenym.nets.architectures import sizes
+from voicenym.nets.architectures import Network, sizes
 from voicenym.nets.content.content_encoder import RATE, Content
 from voicenym.nets.content.word_code_bottleneck import WordCodes
+from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.code_memory import CodeMemory
 from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
 
@@ -34,6 +36,16 @@ class Units(NamedTuple):
 
     codes: torch.Tensor
     states: torch.Tensor
+
+
+class _Found(NamedTuple):
+    """Codes of windows ``[row, book, code]``, scores ``[row, code, kind]``, and codes of a native
+    reading, as the codes; None without their encoder.
+    """
+
+    codes: torch.Tensor
+    scores: torch.Tensor
+    native: torch.Tensor | None
 
 
 class WordCodeContent(Content):
@@ -78,6 +90,7 @@ class WordCodeContent(Content):
         self.most_samples = self._sizes.states * STATE // self.hop * self.hop
         self.context = min(3 * RATE, self.most_samples // 4) // self.hop * self.hop
         self._memory = CodeMemory()
+        self._native: tuple[WordCodeEncoder, ...] = ()  # in a tuple no module is registered
         self.precision = matrix_precision.SINGLE
 
     @classmethod
@@ -95,32 +108,70 @@ class WordCodeContent(Content):
     def with_language_score(
         self, waveforms: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
-        frames = self.frames_of(waveforms.shape[1])
-        if not frames:
+        if not self.frames_of(waveforms.shape[1]):
             return self(waveforms), waveforms.new_zeros(len(waveforms), 0, 1)
-        missing = frames * self.hop - waveforms.shape[1]
-        padded = torch.nn.functional.pad(waveforms, (0, missing))
-        exact = not torch.is_autocast_enabled(waveforms.device.type)
+        found = self._found(self._whole(waveforms))
+        return self._entries(found.codes), found.scores
+
+    def native(self, waveforms: torch.Tensor) -> torch.Tensor:
+        if not self._native:
+            return super().native(waveforms)
+        if not self.frames_of(waveforms.shape[1]):
+            return self(waveforms)
+        found = self._found(self._whole(waveforms)).native
+        assert found is not None  # it is there with the encoder
+        return self._entries(found)
+
+    def take_native(self, encoder: Network) -> None:
+        if not isinstance(encoder, WordCodeEncoder):
+            super().take_native(encoder)
+            return
+        own, given = self.codes.sizes, encoder.sizes
+        if (own.states, own.every, own.code) != (given.states, given.every, given.code):
+            raise VoicenymError(
+                f"native: gives {given.code} numbers from {given.every} states of {given.states}, "
+                f"and the codebook has {own.code} from {own.every} of {own.states}; train it again "
+                "from these codes"
+            )
+        self._native = (encoder,)
+
+    def _whole(self, waveforms: torch.Tensor) -> torch.Tensor:
+        """Waveforms padded to whole frames."""
+        return torch.nn.functional.pad(waveforms, (0, -waveforms.shape[1] % self.hop))
+
+    def _found(self, padded: torch.Tensor) -> _Found:
+        """Codes and scores of whole frames, from the memory where they are known."""
+        exact = not torch.is_autocast_enabled(padded.device.type)
         remembers = exact and not (torch.is_grad_enabled() or self.training)
         known = self._memory.find(padded, self._stamp()) if remembers else None
         if known is not None:
-            codes = torch.stack([one.codes for one in known]).to(waveforms.device, torch.int64)
-            scores = torch.stack([one.scores for one in known]).to(waveforms.device)
-            return self._entries(codes.transpose(1, 2)), scores
-        states, codes, entries, misfit = self._analysed(padded)
+
+            def joined(codes: list[torch.Tensor]) -> torch.Tensor:
+                return torch.stack(codes).to(padded.device, torch.int64).transpose(1, 2)
+
+            natives = [one.native for one in known if one.native is not None]
+            return _Found(
+                joined([one.codes for one in known]),
+                torch.stack([one.scores for one in known]).to(padded.device),
+                joined(natives) if natives else None,
+            )
+        states, lengths = self._states(padded)
+        means, codes, misfit = self._analysed(states, lengths)
         network = self.language_scores
-        each = [misfit if network is None else network(states, misfit)]
+        each = [misfit if network is None else network(means, misfit)]
         if network is not None and network.of_music is not None:
-            each.append(network.music(states))
-        scores = torch.stack(each, 2)
+            each.append(network.music(means))
+        native = None
+        if self._native:
+            vectors = self._native[0].encoded(states, lengths)
+            native = self.codes.quantizer(vectors.transpose(1, 2)).codes
+        found = _Found(codes, torch.stack(each, 2), native)
         if remembers:
-            self._memory.keep(padded, codes, scores)
-        return entries, scores
+            self._memory.keep(padded, *found)
+        return found
 
     def states_and_misfits(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        missing = -waveforms.shape[1] % self.hop
-        padded = torch.nn.functional.pad(waveforms, (0, missing))
-        states, _, _, misfit = self._analysed(padded)
+        states, _, misfit = self._analysed(*self._states(self._whole(waveforms)))
         return states, misfit
 
     @torch.inference_mode()
@@ -145,19 +196,16 @@ class WordCodeContent(Content):
         return Units(torch.cat(codes), torch.cat(states, 1))
 
     def _analysed(
-        self, waveforms: torch.Tensor
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Of whole frames: mean states ``[row, code, state]``, codes ``[row, book, code]``,
-        codebook vectors ``[row, code, element]`` and misfits ``[row, code]``.
+        self, states: torch.Tensor, lengths: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Mean states ``[row, code, state]``, codes ``[row, book, code]`` and misfits ``[row,
+        code]`` of states.
         """
-        states, lengths = self._states(waveforms)
         vectors = self.codes.encoded(states, lengths)
         found = self.codes.quantizer(vectors.transpose(1, 2)).codes
-        entries = self._entries(found)
-        lost = (vectors - entries).square().sum(2)
+        lost = (vectors - self._entries(found)).square().sum(2)
         misfit = lost / vectors.square().sum(2).clamp_min(1e-12)
-        means = states.unflatten(1, (-1, self.codes.sizes.every)).mean(2)
-        return means, found, entries, misfit
+        return states.unflatten(1, (-1, self.codes.sizes.every)).mean(2), found, misfit
 
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         found = self.codes.quantizer(self._vectors(waveforms, lengths).transpose(1, 2))
@@ -176,6 +224,8 @@ class WordCodeContent(Content):
         values = [*self.parameters(), *self.buffers()]
         if self.language_scores is not None:
             values += self.language_scores.parameters()
+        for native in self._native:
+            values += native.parameters()
         return tuple((v.data_ptr(), 0 if v.is_inference() else v._version) for v in values)
 
     def _vectors(

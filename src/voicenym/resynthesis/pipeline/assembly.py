@@ -11,6 +11,7 @@
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn
+           native/        encoder of codes of a native reading; where the accent is not kept
            language/      scores of other languages; where recordings of these are refused
 
 Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
@@ -31,7 +32,7 @@ from typing import Any
 from voicenym.errors import VoicenymError, WeightsError
 from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration, stamp
 from voicenym.nets.content import content_encoders as contents
-from voicenym.nets.content import language_scores
+from voicenym.nets.content import language_scores, word_code_encoder
 from voicenym.nets.matrix_precision import SINGLE
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
@@ -43,8 +44,21 @@ KIND = "pipeline"
 BUNDLED = Path(__file__).parent / "bundled"
 """Pipelines that come along, by the names of their folders."""
 NEEDED = ("content", "speaker", "synthesizer")
-CHOICES = ("pool", "roh", "roh-2", "loh", "mixture", "register", "f0", "language", "durations")
+CHOICES = (
+    "pool",
+    "roh",
+    "roh-2",
+    "loh",
+    "mixture",
+    "register",
+    "f0",
+    "language",
+    "durations",
+    "native",
+)
 """Optional modules, which some systems need."""
+OPTIONAL_NETWORKS = ("f0", "language", "durations", "native")
+"""Those that are loaded with the needed ones, where they are there."""
 OF_REVISIONS = {"roh-2": "roh"}
 """Modules that stand for others from a revision of a system on; ``-2`` is from revision 2 on."""
 ASSEMBLE = (
@@ -174,13 +188,16 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
             )
 
 
-def opened(folder: Path, device: str = "cpu", precision: str = SINGLE) -> Assembly:
+def opened(
+    folder: Path, device: str = "cpu", precision: str = SINGLE, native: bool = False
+) -> Assembly:
     """The modules in a folder, cached while its configuration does not change.
 
     Args:
         folder: of the pipeline.
         device: where they compute.
         precision: of the products of a content encoder that knows several.
+        native: with codes of a native reading, where the folder has their encoder.
 
     Raises:
         WeightsError: there is no such folder, or a part of it is not there.
@@ -194,14 +211,16 @@ def opened(folder: Path, device: str = "cpu", precision: str = SINGLE) -> Assemb
                 f"{folder}: is not the folder of a pipeline (no {CONFIG}); make one: {ASSEMBLE}"
             ) from None
         raise WeightsError(f"no weights in {folder}; put them together: {ASSEMBLE}") from None
-    return _opened(folder, device, precision, stamp)
+    return _opened(folder, device, precision, native, stamp)
 
 
 @functools.lru_cache(maxsize=2)
-def _opened(folder: Path, device: str, precision: str, stamp: int) -> Assembly:
+def _opened(folder: Path, device: str, precision: str, native: bool, stamp: int) -> Assembly:
     settings = _settings(folder)
     there = there_are(folder)
-    used = [*NEEDED, *(name for name in ("f0", "language", "durations") if name in there)]
+    used = [*NEEDED, *(name for name in OPTIONAL_NETWORKS if name in there)]
+    if not native and "native" in used:
+        used.remove("native")
     made = _networks({name: part(folder, name) for name in used}, settings).to(device)
     if precision != SINGLE:
         made.content.precision = precision
@@ -255,14 +274,15 @@ def of_revision(folder: Path, name: str, revision: int) -> str:
 def version(folder: Path) -> str:
     """Version of all modules; equal for equal weights and settings, empty without weights.
 
-    Language scores do not count: they change no voice. Nor do durations, which only drawn timing
-    uses: :attr:`~voicenym.resynthesis.pipeline.pipeline_system.Pipeline.version`; nor modules of
-    later revisions, which are part of the revision.
+    Language scores do not count: they change no voice. Nor do durations and native codes, which
+    only some settings use:
+    :attr:`~voicenym.resynthesis.pipeline.pipeline_system.Pipeline.version`; nor modules of later
+    revisions, which are part of the revision.
     """
     if not (folder / CONFIG).is_file():
         return ""
     _pipeline_config(folder)  # of another kind: refused
-    return stamp(folder, without=("language", "durations", *OF_REVISIONS))
+    return stamp(folder, without=("language", "durations", "native", *OF_REVISIONS))
 
 
 def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
@@ -274,6 +294,7 @@ def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
         f0_predictor.load(places["f0"]) if "f0" in places else None,
         language_scores.load(places["language"]) if "language" in places else None,
         duration_predictor.load(places["durations"]) if "durations" in places else None,
+        word_code_encoder.load(places["native"]) if "native" in places else None,
     )
 
 

@@ -114,7 +114,8 @@ class PipelineCore(Grouped):
             elif prosody.changes_length:
                 (row,) = group.rows
                 seed, frame = int(voice.seeds[row]), parts.content.hop / RATE
-                phrases, ratios = profile.phrases[row], profile.ratios[row]
+                phrases = profile.phrases[row]
+                ratios = profile.ratios[prosody.accent][row]
                 group.timing = DrawnTiming(seed, phrases, ratios, frame)
                 seconds = group.timing.input_seconds
                 total = group.timing.frames(seconds, hop / RATE) * hop
@@ -179,6 +180,8 @@ class _Group(Group):
             return
         samples = window.samples[self.rows, : self.end - window.start]
         features, scores = parts.content.with_language_score(samples)
+        if self._prosody.accent == "native":
+            features = parts.content.native(samples)
         own = frames_within(parts, window.before, kept)
         here = slice(window.before, window.before + kept)
         self.language.add(None if scores is None else scores[:, own], samples[:, here])

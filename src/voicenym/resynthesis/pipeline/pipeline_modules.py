@@ -8,6 +8,7 @@ from voicenym.dsp.pitch.trackers import Tracker, tracker
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.language_scores import LanguageScores
+from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
 from voicenym.nets.synthesis.duration_predictor import DurationPredictor
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
@@ -25,6 +26,7 @@ class Assembly:
         f0_predictor: of F0 from content; None where F0 is copied.
         language: scores of other languages; None if unknown.
         durations: predictor of durations from content; None where timing is not drawn.
+        native: encoder of codes of a native reading; None where the accent is kept.
 
     Raises:
         VoicenymError: incompatible modules; the first mismatch is named.
@@ -37,6 +39,7 @@ class Assembly:
     f0_predictor: F0Predictor | None = None
     language: LanguageScores | None = None
     durations: DurationPredictor | None = None
+    native: WordCodeEncoder | None = None
 
     def __post_init__(self) -> None:
         recorded = self.synthesizer.config()
@@ -92,6 +95,8 @@ class Assembly:
                 "them again with --content"
             )
         self.content.score_languages(self.language)
+        if self.native is not None:
+            self.content.take_native(self.native)
 
     @property
     def tracker(self) -> Tracker:
@@ -106,7 +111,7 @@ class Assembly:
 
     def to(self, device: str) -> Assembly:
         """The modules on a device."""
-        optional = (self.f0_predictor, self.language, self.durations)
+        optional = (self.f0_predictor, self.language, self.durations, self.native)
         for network in (self.content, self.speaker, self.synthesizer, *optional):
             if network is not None:
                 network.to(device).requires_grad_(False)

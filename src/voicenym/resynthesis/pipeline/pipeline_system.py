@@ -153,6 +153,13 @@ class Pipeline(Anonymizer):
         """
         return self.prosody
 
+    @property
+    def accents(self) -> tuple[str, ...]:
+        """Accents of the content that pseudonyms of any revision may need, see
+        :class:`~voicenym.resynthesis.pipeline.prosody_settings.Prosody`.
+        """
+        return (self.prosody.accent,)
+
     def in_sync(self) -> Pipeline:
         return replace(self, timing="kept") if self.prosody.moves_time else self
 
@@ -197,7 +204,7 @@ class Pipeline(Anonymizer):
             pitch=(bool(self.prosody.changes) and copies) or self.prosody.shaped,
             language=parts.language is not None and not self.language,
             tempo=self.prosody.needs_phrases,
-            durations=self.prosody.changes_length,
+            durations=self.accents if self.prosody.changes_length else (),
             intonation=self.prosody.shaped,
         )
 

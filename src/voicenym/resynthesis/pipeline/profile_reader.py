@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +39,8 @@ class Profile:
         lengths: samples of each row where they are known; shorter ones are padded.
         language: mean language score of each row; empty if not requested.
         phrases: of each row; empty if not requested.
-        ratios: ``[content frame]`` of each row, typical durations as shares of those in the
-            recording; empty if not requested.
+        ratios: for each requested accent of the content, ``[content frame]`` of each row, typical
+            durations as shares of those in the recording.
         intonations: of the phrases of each row; empty if not requested.
     """
 
@@ -51,7 +51,7 @@ class Profile:
     lengths: tuple[int, ...] | None
     language: tuple[SpeechScore, ...] = ()
     phrases: tuple[Phrases, ...] = ()
-    ratios: tuple[npt.NDArray[np.float64], ...] = ()
+    ratios: Mapping[str, tuple[npt.NDArray[np.float64], ...]] = field(default_factory=dict)
     intonations: tuple[Intonation, ...] = ()
 
 
@@ -66,7 +66,7 @@ class ProfileReader:
         vectors, pitch: whether to compute them.
         language: whether to score the language of the first minute of speech.
         tempo: whether to find the phrases.
-        durations: whether to predict durations.
+        durations: accents of the content for which to predict durations.
         intonation: whether to find the coarse intonation of the phrases; needs ``pitch`` and
             ``tempo``.
     """
@@ -82,7 +82,7 @@ class ProfileReader:
         pitch: bool = False,
         language: bool = False,
         tempo: bool = False,
-        durations: bool = False,
+        durations: Collection[str] = (),
         intonation: bool = False,
     ) -> None:
         self._parts = parts
@@ -95,11 +95,13 @@ class ProfileReader:
         self._levels = FrameLevels(rows, RATE) if tempo else None
         self._pitch = pitch
         self._contours: list[torch.Tensor] | None = [] if intonation else None
-        encoded = pitch or language or durations
+        encoded = pitch or language or bool(durations)
         self._windows = windows_of(parts, rows, device) if encoded else None
         # row by row, as the second pass has them: its encoder finds the windows in its memory
         self._checks = [LanguageCheck(parts.content) for _ in range(rows if language else 0)]
-        self._ratios: list[list[torch.Tensor]] = [[] for _ in range(rows if durations else 0)]
+        self._ratios: dict[str, list[list[torch.Tensor]]] = {
+            accent: [[] for _ in range(rows)] for accent in durations
+        }
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> None:
@@ -134,7 +136,10 @@ class ProfileReader:
             self._lengths,
             tuple(row for check in self._checks for row in check.scores),
             found,
-            tuple(torch.cat([torch.zeros(0), *row]).double().numpy() for row in self._ratios),
+            {
+                accent: tuple(torch.cat([torch.zeros(0), *row]).double().numpy() for row in own)
+                for accent, own in self._ratios.items()
+            },
             tuple(self._intonations(found)),
         )
 
@@ -153,7 +158,7 @@ class ProfileReader:
     def _process(self, window: Window) -> None:
         if self._pitch:
             self._track(window)
-        for row in range(max(len(self._checks), len(self._ratios))):
+        for row in range(len(self._ends) if self._checks or self._ratios else 0):
             samples = window.samples[row : row + 1, : max(0, int(self._ends[row]) - window.start)]
             kept = min(window.kept, samples.shape[1] - window.before)
             if kept > 0:
@@ -174,11 +179,13 @@ class ProfileReader:
             content, scores = self._parts.content.with_language_score(samples)
             if check is not None and scored and scores is not None:
                 check.add(scores[:, own], samples[:, before : before + kept])
-            if self._ratios:
+            for accent, found in self._ratios.items():
                 assert self._parts.durations is not None  # Pipeline.profiler
-                self._ratios[row].append(self._parts.durations.ratios(content)[0, own].cpu())
-        elif self._ratios:
-            self._ratios[row].append(torch.ones(own.stop - own.start))
+                frames = content if accent == "kept" else self._parts.content.native(samples)
+                found[row].append(self._parts.durations.ratios(frames)[0, own].cpu())
+        else:
+            for found in self._ratios.values():
+                found[row].append(torch.ones(own.stop - own.start))
 
     def _track(self, window: Window) -> None:
         """Adds the F0 of a window's own samples, row by row, each up to its length."""

@@ -1,4 +1,4 @@
-"""Treatment of prosody in a pipeline: F0, level and timing."""
+"""Treatment of prosody and accent in a pipeline: F0, level, timing and content."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ TARGETED = {"predicted", "moved"}
 """Those that give F0 the mean and deviation of the target voice; one of them at most."""
 FARTHEST = 2.0
 LEVELS, TIMINGS = ("kept", "drawn", "fixed"), ("kept", "loose", "drawn")
+ACCENTS = ("kept", "native")
 
 
 @dataclass(frozen=True)
 class Prosody:
-    """Treatment of prosody.
+    """Treatment of prosody and accent.
 
     Args:
         changes: F0 transformations, in order; none keep the speaker's F0.
@@ -25,15 +26,18 @@ class Prosody:
         timing: ``kept``; ``loose``: speaking rate and local tempo are drawn
             (:mod:`voicenym.resynthesis.common.loose_timing`); ``drawn``: durations are predicted
             and drawn, and the length changes (:mod:`voicenym.resynthesis.common.drawn_timing`).
+        accent: ``kept``; ``native``: content is that of a native reading of the same words
+            (:meth:`voicenym.nets.content.content_encoder.Content.native`).
     """
 
     changes: tuple[str, ...] = ()
     noise: float = 0.0
     level: str = "kept"
     timing: str = "kept"
+    accent: str = "kept"
 
     @classmethod
-    def of(cls, f0: str, noise: float, level: str, timing: str) -> Prosody:
+    def of(cls, f0: str, noise: float, level: str, timing: str, accent: str = "kept") -> Prosody:
         """Treatment of the settings of a system.
 
         Args:
@@ -41,6 +45,7 @@ class Prosody:
             noise: 0 to :data:`FARTHEST`.
             level: one of :data:`LEVELS`.
             timing: one of :data:`TIMINGS`.
+            accent: one of :data:`ACCENTS`.
 
         Raises:
             ValueError: settings that do not exist, or do not go together.
@@ -62,7 +67,11 @@ class Prosody:
             )
         if not 0.0 <= noise <= FARTHEST:
             raise ValueError(f"noise is 0 to {FARTHEST:g} deviations, not {noise}")
-        for name, value, known in (("level", level, LEVELS), ("timing", timing, TIMINGS)):
+        for name, value, known in (
+            ("level", level, LEVELS),
+            ("timing", timing, TIMINGS),
+            ("accent", accent, ACCENTS),
+        ):
             if value not in known:
                 raise ValueError(f"{name} is {' or '.join(known)}, not {value!r}")
         if timing != "kept" and level == "kept":
@@ -71,7 +80,7 @@ class Prosody:
                 "stay where it was while the words move"
             )
         changes = tuple(change for change in CHANGES if change in chosen)
-        return cls(changes, noise, level, timing)
+        return cls(changes, noise, level, timing, accent)
 
     @property
     def targeted(self) -> bool:
