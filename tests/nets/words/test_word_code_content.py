@@ -96,6 +96,10 @@ def test_native_codes_follow_their_own_weights(content, native):
 def test_an_encoder_that_does_not_fit_and_one_that_is_missing_are_named(content):
     with pytest.raises(VoicenymError, match="gives 5 numbers from 2 states of 12"):
         content.take_native(WordCodeEncoder(**{**CODES, "code": 5}))
+    with pytest.raises(VoicenymError, match="another codebook"):
+        content.take_native(WordCodeEncoder("0123456789abcdef", **CODES))
+    content.take_native(WordCodeEncoder(content.codes.codebook_digest(), **CODES))
+    content._native = ()
     with pytest.raises(VoicenymError, match="does not have"):
         content.take_native(Whisper(**WHISPER))
     with pytest.raises(VoicenymError, match="accent=kept"):

@@ -9,6 +9,8 @@ learned blank vector replaces codes, so that the states of the rest of a window 
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -78,7 +80,7 @@ class WordCodes(WordCodeEncoder):
         self.register_buffer("positions", sinusoids(size.window, size.states), persistent=False)
 
     def config(self) -> dict[str, Any]:
-        return {"least": self._least, "seed": self._seed, **super().config()}
+        return {"least": self._least, "seed": self._seed, **dataclasses.asdict(self.sizes)}
 
     @property
     def reach(self) -> int:
@@ -89,6 +91,13 @@ class WordCodes(WordCodeEncoder):
     def initialised(self) -> bool:
         """Whether the codebooks are initialised."""
         return bool(self.quantizer.books[0].steps)
+
+    def codebook_digest(self) -> str:
+        """SHA-256 of the codebooks in half precision, as they are stored: its first 16 digits."""
+        found = hashlib.sha256()
+        for book in self.quantizer.books:
+            found.update(book.vectors.detach().cpu().half().numpy().tobytes())  # type: ignore[operator,union-attr]
+        return found.hexdigest()[:16]
 
     def forward(self, states: torch.Tensor, lengths: torch.Tensor, quantised: bool = True) -> Coded:
         """Quantises and reconstructs states of speech.

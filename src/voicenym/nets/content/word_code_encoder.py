@@ -68,6 +68,9 @@ class WordCodeEncoder(Network):
     """Encoder of word codes.
 
     Args:
+        codebook: digest of the codebook that its vectors are for
+            (:meth:`~voicenym.nets.content.word_code_bottleneck.WordCodes.codebook_digest`); empty
+            if it has one of its own, or if that is not known.
         options: of :class:`WordCodesSizes`; those of the decoder and of the codebooks are kept for
             the configuration alone.
 
@@ -77,8 +80,9 @@ class WordCodeEncoder(Network):
 
     kind = "word-code-encoder"
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, codebook: str = "", **options: Any) -> None:
         super().__init__()
+        self.codebook = codebook
         size = self.sizes = sizes(WordCodesSizes, options, "word-codes", "codes of words")
         self.norm = torch.nn.LayerNorm(size.states)
         self.enter = torch.nn.Linear(size.states, size.width)
@@ -89,7 +93,7 @@ class WordCodeEncoder(Network):
         self.even = torch.nn.LayerNorm(size.code)
 
     def config(self) -> dict[str, Any]:
-        return dataclasses.asdict(self.sizes)
+        return {"codebook": self.codebook, **dataclasses.asdict(self.sizes)}
 
     def blocks(self, count: int) -> torch.nn.ModuleList:
         """New ConvNeXt blocks."""

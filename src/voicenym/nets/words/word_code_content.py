@@ -133,6 +133,11 @@ class WordCodeContent(Content):
                 f"and the codebook has {own.code} from {own.every} of {own.states}; train it again "
                 "from these codes"
             )
+        if encoder.codebook and encoder.codebook != self.codes.codebook_digest():
+            raise VoicenymError(
+                "native: was trained for another codebook than the content's; train it again from "
+                "these codes, or give the content that it was trained for"
+            )
         self._native = (encoder,)
 
     def _whole(self, waveforms: torch.Tensor) -> torch.Tensor:
