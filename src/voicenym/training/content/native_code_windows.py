@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from voicenym.corpus.recording import RATE
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.masked_batch import padded
 from voicenym.nets.words.whisper import STATE
@@ -25,7 +26,7 @@ from voicenym.nets.words.whisper_published import Published
 from voicenym.private import private_folder
 from voicenym.training.content.native_code_targets import UNKNOWN, digest
 from voicenym.training.content.reading_alignment import quiet
-from voicenym.training.content.speech_windows import Piece, joined
+from voicenym.training.content.speech_windows import PAUSE, Piece, joined
 from voicenym.training.content.transcript_tokens import Tokenizer
 from voicenym.training.content.word_code_batches import texts
 from voicenym.training.content.word_state_dataset import MOST_TOKENS, arrays_in, keep_arrays
@@ -166,13 +167,15 @@ class NativeCodeFiles:
         number = int.from_bytes(bytes.fromhex(self.path(window).name[:12]), "big")
         rng = np.random.default_rng((self._seed, number))
         pace, noise = 1.0, 0.0
+        most = self._network.sizes.states * STATE
         if self._varied:
             if rng.random() < PACED:
-                pace = rng.uniform(*PACES)
+                # not so slowly that the end of the text is no longer in the window
+                length = sum(piece.speech.length + PAUSE[1] * RATE + self._hop for piece in window)
+                pace = max(rng.uniform(*PACES), min(1.0, length / most))
             if rng.random() < NOISY:
                 noise = float(np.exp(rng.uniform(*np.log(NOISE))))
         said = [piece._replace(speech=paced(piece.speech, pace)) for piece in window]
-        most = self._network.sizes.states * STATE
         samples, _, starts = joined(said, None, rng, most, self._hop)
         if noise:
             noisy = samples + noise * rng.standard_normal(len(samples))
