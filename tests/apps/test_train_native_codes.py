@@ -103,7 +103,7 @@ def test_an_encoder_is_trained_for_the_same_codebook(run, corpus):
     found = word_code_encoder.load(corpus / "native")
     assert len(found.before) == 2
     card = json.loads((corpus / "native" / "config.json").read_text())["card"]
-    assert card["recordings aligned with a reading"] == 15
+    assert card["recordings aligned with a reading"] == 12
     assert card["readings"] == "aloud"
     assert 0 <= card["code of silence"] < 8
     states, lengths = torch.randn(1, 20, 32), torch.tensor([20])

@@ -120,7 +120,8 @@ class NativeCodesRecipe(SpeechRecipe):
             for change in (False, True)
         )  # fmt: skip
         files: list[tuple[Path, str]] = []
-        for speaker, own in native([utterances[x] for x in chosen if x in utterances]).items():
+        learners = native([utterances[one] for one in chosen if one in utterances])
+        for speaker, own in learners.items():
             windows = plain(parted(own, config.cut), say)
             windows += varied(parted(own, config.changed()), say) if config.varied else []
             files += [(path, speaker) for path in windows]
@@ -147,8 +148,8 @@ class NativeCodesRecipe(SpeechRecipe):
         card = {
             **self.data_card([one for one in recordings if one.speaker not in apart]),
             "readings": ", ".join(source.name for source in self.readings),
-            "recordings aligned with a reading": len(near),
-            "recordings left out, too unlike their readings": away,
+            "recordings aligned with a reading": sum(len(own) for own in learners.values()),
+            "left out, too unlike their readings": away,
             "codebook and decoder": f"{self.start}, as they are",
             "states": f"{self.whisper}, encoder's last layer",
             "code of silence": silence,
