@@ -38,7 +38,7 @@ from voicenym.verification.principal_plda import PrincipalPLDA
 from voicenym.verification.unit_lengths import measure
 
 EACH, ENROLLED = 11, 6
-Measure = Callable[[int], np.ndarray]
+Part = tuple[str, np.ndarray, Callable[..., object]]
 
 
 def tried(speech: Path) -> list[Sample]:
@@ -52,7 +52,7 @@ def tried(speech: Path) -> list[Sample]:
 
 
 def found(
-    parts: Sequence[tuple[str, np.ndarray, Callable[..., object]]],
+    parts: Sequence[Part],
     recordings: Sequence[Sample],
     known: int,
 ) -> str:
@@ -89,6 +89,21 @@ def found(
     return with_interval(eer(values[same], values[~same], Speakers(pairs[same], pairs[~same])))
 
 
+def comparisons(numbers: Sequence[np.ndarray], entries: int) -> list[tuple[str, list[Part]]]:
+    """Comparisons of codes, without and with their lengths, by name.
+
+    Args:
+        numbers: codes of each recording, ``[code, book]``.
+        entries: how many codes there are, of all books together.
+    """
+    flat = [own.ravel() for own in numbers]
+    single, pairs = profiles(flat, 1, entries), profiles(flat, 2, WORD_PLACES)
+    sounds: list[Part] = [("frequent", single, CosineDelta.train), ("pairs", pairs, TfIdf.train)]
+    lengths = measure([own[:, 0] for own in numbers])
+    timed = [*sounds, ("lengths", lengths, MeasureComparison.train)]
+    return [("frequencies and pairs", sounds), ("and lengths", timed)]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--speech", type=Path, required=True)
@@ -113,13 +128,7 @@ def main() -> None:
         for one in recordings:
             codes = network.codes(states_of(one))
             numbers.append((codes + entries * torch.arange(books)).numpy())
-        flat = [own.ravel() for own in numbers]
-        single = profiles(flat, 1, entries * books)
-        pairs = profiles(flat, 2, WORD_PLACES)
-        sounds = [("frequent", single, CosineDelta.train), ("pairs", pairs, TfIdf.train)]
-        lengths = measure([own[:, 0] for own in numbers])
-        timed = [*sounds, ("lengths", lengths, MeasureComparison.train)]
-        for what, parts in (("frequencies and pairs", sounds), ("and lengths", timed)):
+        for what, parts in comparisons(numbers, entries * books):
             print(f"{place.name}, {what}: {found(parts, recordings, len(pool))}", flush=True)
 
 

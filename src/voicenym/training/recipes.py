@@ -43,6 +43,8 @@ _LIST = {
                 "Gaussian mixture of a pool's speaker vectors."),
     "musa": ("codec.musa_recipe:MusaRecipe",
              "Codec that separates speaker, content and prosody."),
+    "native-codes": ("content.native_codes_recipe:NativeCodesRecipe",
+                     "Encoder of word codes that gives accented speech native codes."),
     "phone-bottleneck": ("content.phone_bottleneck_recipe:PhoneBottleneckRecipe",
                          "Content encoder: the bottleneck of a TDNN-F of phones and word codes."),
     "recogniser": ("words.recogniser_recipe:RecogniserRecipe",

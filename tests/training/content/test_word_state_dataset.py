@@ -51,14 +51,29 @@ class Softer:
 
 def test_pauses_lie_between_and_changes_keep_the_time(shelved):
     window = [Piece(shelved[0], "a"), Piece(shelved[7], "b")]
-    original, changed = joined(window, Softer(), np.random.default_rng(0))
+    original, changed, starts = joined(window, Softer(), np.random.default_rng(0))
     assert original.dtype == changed.dtype == np.float32
     speech = sum(piece.speech.length for piece in window)
     assert 0.1 * 16_000 <= len(original) - speech <= 0.6 * 16_000
     assert len(changed) == len(original)
     np.testing.assert_allclose(changed[:1000], 0.5 * original[:1000], rtol=1e-5)
-    short, _ = joined(window, None, np.random.default_rng(0), most=20_000)
+    short, _, _ = joined(window, None, np.random.default_rng(0), most=20_000)
     np.testing.assert_array_equal(short, original[:20_000])
+    assert starts == [0, len(original) - window[1].speech.length]
+
+
+def test_recordings_begin_at_whole_codes(shelved):
+    window = [Piece(u, "a") for u in shelved[:4]]
+    found = joined(window, None, np.random.default_rng(0), step=640)
+    assert all(start % 640 == 0 for start in found.starts)
+    for piece, start in zip(window, found.starts, strict=True):
+        speech = found.original[start : start + piece.speech.length]
+        # a gain apart, it is the recording
+        assert np.corrcoef(speech, piece.speech.samples())[0, 1] > 0.999
+    ends = [s + p.speech.length for s, p in zip(found.starts, window, strict=True)]
+    pauses = np.array(found.starts[1:]) - np.array(ends[:-1])
+    assert pauses.min() >= 0.1 * 16_000
+    assert pauses.max() < 0.6 * 16_000 + 640
 
 
 def test_windows_are_processed_once(whisper, shelved, tmp_path):
@@ -66,7 +81,7 @@ def test_windows_are_processed_once(whisper, shelved, tmp_path):
     hearing = StateFiles(whisper, tmp_path / "states")
     (path,) = hearing([window])
     found = kept(path)
-    count = -(-len(joined(window, None, _drawn(path))[0]) // STATE)
+    count = -(-len(joined(window, None, _drawn(path)).original) // STATE)
     assert found.inputs.shape == (count, whisper.network.sizes.width)
     assert found.inputs.dtype == found.targets.dtype == np.float16
     assert found.states is None

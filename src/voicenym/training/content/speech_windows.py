@@ -147,29 +147,58 @@ def _round(some: Sequence[Piece], how: Cut, rng: np.random.Generator) -> list[li
     return windows
 
 
+class JoinedSpeech(NamedTuple):
+    """Recordings one after the other.
+
+    Args:
+        original: ``[time]`` float32 at 16 kHz.
+        changed: the same, changed; None without a change.
+        starts: of each recording, in samples; behind the end for those that have no room.
+    """
+
+    original: np.ndarray
+    changed: np.ndarray | None
+    starts: list[int]
+
+
 def joined(
     window: Sequence[Piece],
     change: Change | None,
     rng: np.random.Generator,
     most: int = WINDOW,
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """Recordings one after the other ``[time]``, as they are and changed; ``most`` samples."""
+    step: int = 1,
+) -> JoinedSpeech:
+    """Recordings of a window with pauses between them, as they are and changed.
+
+    Args:
+        window: the recordings.
+        change: of each.
+        rng: of gains, pauses and the change.
+        most: samples at most.
+        step: recordings begin at its multiples, in samples; pauses get longer for it.
+    """
     clean: list[np.ndarray] = []
     other: list[np.ndarray] = []
+    starts, length = [], 0
     for i, piece in enumerate(window):
         samples = piece.speech.samples()
         loud = float(np.sqrt(np.mean(samples**2))) or 1.0
         gain = LEVEL / loud * 10.0 ** (rng.uniform(-GAIN, GAIN) / 20.0)
         if i:
             pause = round(rng.uniform(*PAUSE) * RATE)
+            pause += -(length + pause) % step
             noise = (FLOOR * rng.standard_normal(pause)).astype(np.float32)
             clean.append(noise)
             other.append(noise)
+            length += pause
+        starts.append(length)
+        length += len(samples)
         clean.append(np.clip(samples * gain, -1.0, 1.0).astype(np.float32))
         if change is not None:
             other.append(change(clean[-1], rng))
     original = np.concatenate(clean)[:most]
-    return original, None if change is None else np.concatenate(other)[:most]
+    changed = None if change is None else np.concatenate(other)[:most]
+    return JoinedSpeech(original, changed, starts)
 
 
 def keep_privately(path: Path, content: bytes) -> None:

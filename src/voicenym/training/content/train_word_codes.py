@@ -25,7 +25,7 @@ from torch.nn.functional import cross_entropy, kl_div, log_softmax
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.masked_batch import valid
-from voicenym.nets.words.whisper import Whisper
+from voicenym.nets.words.whisper import Decoder, Whisper
 from voicenym.training.content.speech_windows import Cut
 from voicenym.training.content.word_code_batches import (
     Batch,
@@ -129,18 +129,7 @@ class WordCoding(pl.LightningModule):
         if not quantised and self.training:
             self._recent.append(coded.vectors)
         known = coded.states.shape[1]
-        blank = decoder.cross_keys_values(self.codes.blank(known))
-        memory = []
-        for (key, value), (no_key, no_value) in zip(
-            decoder.cross_keys_values(coded.states), blank, strict=True
-        ):
-            rows = len(key)
-            memory.append(
-                (
-                    torch.cat([key, no_key.expand(rows, -1, -1, -1)], 2),
-                    torch.cat([value, no_value.expand(rows, -1, -1, -1)], 2),
-                )
-            )
+        memory = with_blank(decoder, self.codes, coded.states)
         asked = one.wanted >= 0
         weight = decoder.tokens.weight[self._pieces.to(asked.device)]
         scores = (decoder(one.tokens, memory)[asked] @ weight.T).float()
@@ -183,6 +172,34 @@ class WordCoding(pl.LightningModule):
             self.log(f"held out: {name}", found[name], batch_size=size, sync_dist=True)
 
 
+def with_blank(
+    decoder: Decoder, codes: WordCodes, states: torch.Tensor
+) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Whisper's keys and values of states ``[batch, state, size]`` and of the blank ones behind
+    them, up to a whole window. The blank ones are computed once for a batch.
+    """
+    blank = decoder.cross_keys_values(codes.blank(states.shape[1]))
+    memory = []
+    for (key, value), (no_key, no_value) in zip(
+        decoder.cross_keys_values(states), blank, strict=True
+    ):
+        rows = len(key)
+        memory.append(
+            (
+                torch.cat([key, no_key.expand(rows, -1, -1, -1)], 2),
+                torch.cat([value, no_value.expand(rows, -1, -1, -1)], 2),
+            )
+        )
+    return memory
+
+
+def places_of(pieces: torch.Tensor, tokens: int) -> torch.Tensor:
+    """Place of each of Whisper's tokens among some of them; -100 for the others."""
+    places = torch.full((tokens,), -100)
+    places[pieces] = torch.arange(len(pieces))
+    return places
+
+
 def train(
     codes: WordCodes,
     whisper: Whisper,
@@ -217,8 +234,7 @@ def train(
     if not files or not held_out:
         raise CorpusError("no windows to learn from, or none to watch by; give more speech")
     pieces = tokens_of([*files, *held_out])
-    places = torch.full((whisper.sizes.tokens,), -100)
-    places[pieces] = torch.arange(len(pieces))
+    places = places_of(pieces, whisper.sizes.tokens)
     batches = WindowBatches(files, config.seconds, config.every, places, config.seed)
     loader = torch.utils.data.DataLoader(batches, batch_size=None, **machine.loading)
     some = np.random.default_rng(config.seed).permutation(len(held_out))[

@@ -11,7 +11,7 @@ not.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -108,7 +108,7 @@ class StateFiles:
         how = self._whisper.writing
         number = int.from_bytes(bytes.fromhex(self.path(window).stem[:12]), "big")
         rng = np.random.default_rng((self._seed, number))
-        original, changed = joined(window, self._change, rng, self._network.sizes.states * STATE)
+        original, changed, _ = joined(window, self._change, rng, self._network.sizes.states * STATE)
         waves = [original] if changed is None else [original, changed]
         count = -(-len(original) // STATE)
         states = self._network.states(torch.from_numpy(np.stack(waves)).to(self._device))
@@ -133,13 +133,9 @@ def keep(path: Path, window: Window) -> None:
     Raises:
         VoicenymError: it cannot be written.
     """
-    import io
-
-    buffer = io.BytesIO()
     arrays: dict[str, Any] = {**window._asdict(), "prefix": np.array(window.prefix)}
     named = {FILE_NAMES.get(name, name): value for name, value in arrays.items()}
-    np.savez(buffer, **{name: value for name, value in named.items() if value is not None})
-    keep_privately(path, buffer.getvalue())
+    keep_arrays(path, {name: value for name, value in named.items() if value is not None})
 
 
 def kept(path: Path) -> Window:
@@ -148,7 +144,9 @@ def kept(path: Path) -> Window:
     Raises:
         VoicenymError: it cannot be read.
     """
-    found = _read(path, tuple(FILE_NAMES.get(name, name) for name in Window._fields))
+    # only augmented windows have states of the original
+    names = [FILE_NAMES.get(name, name) for name in Window._fields if name != "states"]
+    found = arrays_in(path, names, ("states",))
     return Window(
         found[FILE_NAMES["inputs"]],
         found.get("states"),
@@ -164,13 +162,33 @@ def text_of(path: Path) -> np.ndarray:
     Raises:
         VoicenymError: as :func:`kept`.
     """
-    return _read(path, ("tokens",))["tokens"]
+    return arrays_in(path, ("tokens",))["tokens"]
 
 
-def _read(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
+def keep_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Keep arrays in a file for their owner alone, whole or not at all.
+
+    Raises:
+        VoicenymError: it cannot be written.
+    """
+    import io
+
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    keep_privately(path, buffer.getvalue())
+
+
+def arrays_in(
+    path: Path, names: Sequence[str], optional: Sequence[str] = ()
+) -> dict[str, np.ndarray]:
+    """Arrays of a file of :func:`keep_arrays`, those of ``optional`` where it has them.
+
+    Raises:
+        VoicenymError: it cannot be read, or lacks one of ``names``.
+    """
     try:
         with np.load(path, allow_pickle=False) as file:
-            # only augmented windows have states of the original
-            return {name: file[name] for name in names if name in file.files or name != "states"}
+            wanted = [*names, *(name for name in optional if name in file.files)]
+            return {name: file[name] for name in wanted}
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise VoicenymError(f"{path}: damaged ({error}); delete it and run again") from error
