@@ -293,7 +293,8 @@ def started(codes: WordCodes, config: NativeCodesConfig) -> WordCodeEncoder:
         )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        made = WordCodeEncoder(**{**dataclasses.asdict(size), "before": config.before})
+        options = {**dataclasses.asdict(size), "before": config.before}
+        made = WordCodeEncoder(codes.codebook_digest(), **options)
     known = codes.state_dict()
     made.load_state_dict({name: known.get(name, x) for name, x in made.state_dict().items()})
     for block in list(made.before)[size.before :]:
