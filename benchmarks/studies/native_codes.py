@@ -14,12 +14,12 @@ codes in quiet places or one code of silence; their own with one code of silence
 repetitions, so that no length is left; and the reading as it is. Figures: readers of codes as in
 `word_code_readers.py`; and words by Whisper's decoder on about 80 recordings of adults of dev.
 
-Found (95 speakers of dev, 26 November 2026; EER in %, without and with lengths): own codes 29.1 and
-26.7; aligned with own silence 34.3 and 29.3; aligned with one code of silence 42.9 and 29.6; own
-with one code of silence 29.7 and 24.8; collapsed own 30.1 and 30.4, aligned 42.3 and 40.4; the
-reading itself 46.4 and 41.9. So native codes hide what the sounds tell, but not the time they take.
-WER of 86 recordings: own 33.7 %, aligned 49.6 % with own silence, as the decoder repeats itself,
-and 16.2 % with code 207 in quiet places (``docs/research/word-codes.md``).
+Found (95 speakers of dev, 26 November 2026; EER in %, without and with lengths): own codes 29.8 and
+26.7; aligned with own silence 34.3 and 29.5; aligned with one code of silence 42.8 and 29.5; own
+with one code of silence 30.4 and 25.3; collapsed own 30.6 and 31.2, aligned 42.0 and 40.1. So
+native codes hide what the sounds tell, but not the time they take. WER of 86 recordings: own
+34.8 %, aligned 49.6 % with own silence, as the decoder repeats itself, and 17.1 % with code 207 in
+quiet places (``docs/research/word-codes.md``).
 """
 
 from __future__ import annotations
