@@ -60,8 +60,9 @@ def test_nearly_all_codes_are_those_of_single_precision():
         voicenym.load("word-codes", precision=p).parts.content for p in matrix_precision.PRECISIONS
     )
     with torch.inference_mode():
-        states, codes, *_ = single._analysed(speech()[None, :23_680])
-        others, found, *_ = lower._analysed(speech()[None, :23_680])
+        wave = speech()[None, :23_680]
+        states, codes, _ = single._analysed(*single._states(wave))
+        others, found, _ = lower._analysed(*lower._states(wave))
     assert states.dtype is others.dtype is torch.float32
     assert not torch.equal(states, others)
     torch.testing.assert_close(states, others, rtol=0.0, atol=0.05 * float(states.std()) * 4)
