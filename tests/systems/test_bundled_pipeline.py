@@ -206,7 +206,7 @@ def test_very_short_recordings_keep_their_length(speech, samples):
 def test_speech_that_the_codes_do_not_fit_gets_a_warning(sample, tmp_path, monkeypatch):
     """Without language scores."""
     system, pseudonym = voicenym.load("word-codes"), KEY.pseudonym("anna")
-    content = assembly.opened(BUNDLED).content
+    content = system.parts.content
     monkeypatch.setattr(content, "_scores", ())
     result = anonymize_file(system, pseudonym, sample, tmp_path / "a.wav")
     assert not any("language of the weights" in text for text in result.warnings)
