@@ -29,7 +29,12 @@ from voicenym.training.content.reading_alignment import quiet
 from voicenym.training.content.speech_windows import PAUSE, Piece, joined
 from voicenym.training.content.transcript_tokens import Tokenizer
 from voicenym.training.content.word_code_batches import texts
-from voicenym.training.content.word_state_dataset import MOST_TOKENS, arrays_in, keep_arrays
+from voicenym.training.content.word_state_dataset import (
+    MOST_TOKENS,
+    arrays_in,
+    files_of,
+    keep_arrays,
+)
 from voicenym.training.speech.speech_cache import Utterance
 
 PACED, PACES = 0.5, (0.88, 1.14)
@@ -150,15 +155,7 @@ class NativeCodeFiles:
         Raises:
             VoicenymError: they cannot be kept.
         """
-        paths = []
-        for done, window in enumerate(windows):
-            path = self.path(window)
-            if not path.is_file():
-                keep(path, self.analysed(window))
-            paths.append(path)
-            if (done + 1) % 100 == 0:
-                say(f"{done + 1} of {len(windows)} windows analysed")
-        return paths
+        return files_of(windows, self.path, lambda p, w: keep(p, self.analysed(w)), say)
 
     @torch.inference_mode()
     def analysed(self, window: Sequence[Piece]) -> NativeWindow:

@@ -92,15 +92,7 @@ class StateFiles:
         Raises:
             VoicenymError: they cannot be kept.
         """
-        paths = []
-        for done, window in enumerate(windows):
-            path = self.path(window)
-            if not path.is_file():
-                keep(path, self.analysed(window))
-            paths.append(path)
-            if (done + 1) % 100 == 0:
-                say(f"{done + 1} of {len(windows)} windows analysed")
-        return paths
+        return files_of(windows, self.path, lambda p, w: keep(p, self.analysed(w)), say)
 
     @torch.inference_mode()
     def analysed(self, window: Sequence[Piece]) -> Window:
@@ -125,6 +117,31 @@ class StateFiles:
             targets.half().cpu().numpy(),
             len(how.begin),
         )
+
+
+def files_of(
+    windows: Sequence[Sequence[Piece]],
+    path_of: Callable[[Sequence[Piece]], Path],
+    make: Callable[[Path, Sequence[Piece]], None],
+    say: Callable[[str], None],
+) -> list[Path]:
+    """Files of windows, in their order; those that are missing are made.
+
+    Args:
+        windows: recordings of each.
+        path_of: path of a window's file.
+        make: writes the file of a window.
+        say: receives the progress.
+    """
+    paths = []
+    for done, window in enumerate(windows):
+        path = path_of(window)
+        if not path.is_file():
+            make(path, window)
+        paths.append(path)
+        if (done + 1) % 100 == 0:
+            say(f"{done + 1} of {len(windows)} windows analysed")
+    return paths
 
 
 def keep(path: Path, window: Window) -> None:
