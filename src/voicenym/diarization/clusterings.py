@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from voicenym.diarization.linkage import agglomerative
 from voicenym.diarization.long_recordings import LONG, in_parts
+from voicenym.diarization.same_people import same_people
 from voicenym.diarization.speaker_means import Posteriors, Vectors, means_of
 from voicenym.diarization.spectral import spectral
 from voicenym.diarization.vbx import VBxSettings, vbx
@@ -30,6 +31,10 @@ FALLING = (1.0, 0.6, 0.4, 0.2, 0.1)
 ALIKE = 0.53
 """Cosine of mean vectors of ``ecapa-small`` from which two speakers may be one. On the speakers of
 the settings, different people had 0.505 at most, and the parts of one person 0.555 at least."""
+LEAST = 28
+"""Windows, of 7 s of speech, below which a speaker whom VBx finds is one who sounds alike."""
+SIMILAR = 0.5
+"""Least cosine of that one."""
 LEAST_PRIOR = 0.01
 """Prior of a speaker below which the data do not need it."""
 
@@ -56,14 +61,24 @@ def by_vbx(
 ) -> Posteriors:
     """VBx from an agglomerative clustering with too many speakers; of long recordings, in parts.
 
-    Where their number is given, speakers who are too many join the most similar ones, and the
-    regularisation F_B falls until they are not too few; spectral clustering is the last resort.
+    Speakers whose mean vectors say that they are one person are joined. Where their number is
+    given, speakers who are too many join the most similar ones, and the regularisation F_B falls
+    until they are not too few; spectral clustering is the last resort.
     """
     if len(vectors) > LONG:
-        joined = in_parts(vectors, lambda part: by_vbx(part, settings=settings), count)
+        joined = in_parts(vectors, lambda part: _refined(part, None, settings), count)
         if count is None or len(set(joined.argmax(1).tolist())) == count:
             return joined
         return by_spectrum(vectors, count)  # the parts have fewer speakers
+    gamma = _refined(vectors, count, settings)
+    if count is not None or not len(vectors):
+        return gamma
+    people = same_people(means_of(vectors, gamma), gamma.sum(0), LEAST, SIMILAR)
+    return gamma @ _one_hot(people)
+
+
+def _refined(vectors: Vectors, count: int | None, settings: VBxSettings | None) -> Posteriors:
+    """VBx of a recording as a whole."""
     between = back_end().diagonal[1]
     used = np.argsort(-between)[:DIMENSIONS]
     x = _in_basis(vectors, used)

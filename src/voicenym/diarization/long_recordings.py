@@ -12,25 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
-from voicenym.diarization.linkage import Labels, agglomerative, ward
+from voicenym.diarization.linkage import ward
+from voicenym.diarization.same_people import same_people
 from voicenym.diarization.speaker_means import Posteriors, Vectors, means_of
 
 LONG = 960
 """Windows, of four minutes of speech, up to which a recording is clustered as a whole."""
 PART = 480
 """Windows of a part at most."""
-ONE_PERSON = 0.7
-"""Average cosine of speakers of parts from which they are one person, by ``ecapa-small``. This and
-what follows is chosen on the speakers of the settings (docs/measuring/diarization.md)."""
 LEAST = 80
 """Windows, of 20 s of speech, below which a speaker's mean vector is too uncertain to stand alone:
-who has fewer joins the most similar speaker."""
+who has fewer joins the most similar speaker. This and what follows is chosen on the speakers of the
+settings (docs/measuring/diarization.md)."""
 SIMILAR = 0.3
 """Least cosine of that one."""
-
-Array = npt.NDArray[np.float64]
 
 
 def in_parts(
@@ -53,8 +49,7 @@ def in_parts(
     )
     weights = np.concatenate([own.sum(0) for own in found])
     if count is None:
-        people = agglomerative(means, ONE_PERSON, weights=weights)
-        people = _without_small(means, weights, people)
+        people = same_people(means, weights, LEAST, SIMILAR)
     else:
         people = ward(means, weights, count)
     posteriors = np.zeros((len(vectors), int(people.max()) + 1))
@@ -64,20 +59,3 @@ def in_parts(
             posteriors[part, people[first + speaker]] += share
         first += own.shape[1]
     return posteriors
-
-
-def _without_small(means: Array, weights: Array, labels: Labels) -> Labels:
-    """Labels of which those of little weight are that of the most similar one, smallest first."""
-    while True:
-        total = np.bincount(labels, weights)
-        centres = np.zeros((len(total), means.shape[1]))
-        np.add.at(centres, labels, means * weights[:, None])
-        centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
-        cosines = centres @ centres.T
-        np.fill_diagonal(cosines, -1.0)
-        small = np.flatnonzero((total < LEAST) & (cosines.max(1) >= SIMILAR))
-        if not len(small):
-            return labels
-        one = small[np.argmin(total[small])]
-        labels = np.where(labels == one, cosines[one].argmax(), labels)
-        labels = np.unique(labels, return_inverse=True)[1].astype(np.int64)
