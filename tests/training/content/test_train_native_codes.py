@@ -221,11 +221,39 @@ def test_scores_are_of_the_nearest_entry(whisper, codes):
     assert float(found[1, 2, 3]) == pytest.approx(expected, rel=1e-4)
 
 
-@pytest.mark.parametrize("adversary", [0.0, 0.3])
+def test_moments_are_means_and_deviations_of_what_counts():
+    x = torch.randn(3, 9, 4)
+    inside = torch.zeros(3, 9, dtype=torch.bool)
+    inside[0, 2:7], inside[1] = True, True
+    found = recipe.moments(x, inside)
+    for row, part in ((0, x[0, 2:7]), (1, x[1])):
+        expected = torch.cat([part.mean(0), part.std(0, correction=0)])
+        torch.testing.assert_close(found[row], expected, atol=1e-5, rtol=1e-5)
+    assert not found[2].any()
+
+
+def test_moments_do_not_depend_on_the_order_and_reach_the_encoder(whisper, codes, windows):
+    """Codes in another order have the same moments; the gradient is that of the expectation."""
+    encoder = recipe.started(codes, CONFIG)
+    module = recipe.NativeCoding(encoder, codes, whisper.network, torch.arange(24), 0, CONFIG)
+    reader = WindowReader({})
+    one = native_batch([reader(windows[1][0])], torch.arange(24))
+    nearest = module.logits(encoder.encoded(one.inputs, one.lengths)).argmax(2)
+    everywhere = torch.ones_like(one.native)
+    shuffled = nearest[:, torch.randperm(nearest.shape[1])]
+    same = module.losses(one._replace(codes=shuffled, native=everywhere))["moments"]
+    assert float(same.detach()) == pytest.approx(0.0, abs=1e-8)
+    other = module.losses(one._replace(codes=(nearest + 1) % 12, native=everywhere))["moments"]
+    assert float(other.detach()) > 0.01
+    other.backward()
+    assert encoder.narrow.weight.grad.abs().sum() > 0.0
+
+
+@pytest.mark.parametrize(("adversary", "moments"), [(0.0, 0.0), (0.3, 0.0), (0.0, 1.0)])
 def test_native_codes_are_learnt_and_nothing_else_changes(
-    whisper, codes, windows, tmp_path, adversary
+    whisper, codes, windows, tmp_path, adversary, moments
 ):
-    config = changed(CONFIG, adversary=adversary)
+    config = changed(CONFIG, adversary=adversary, moments=moments)
     encoder = recipe.started(codes, config)
     before = {n: v.clone() for n, v in codes.state_dict().items()}
     decoder = {n: v.clone() for n, v in whisper.network.state_dict().items()}
@@ -264,6 +292,24 @@ def test_a_run_goes_on(whisper, codes, windows, tmp_path):
         )
     assert outcome.steps == 20
     assert len(outcome.curve) == 2
+
+
+def test_a_training_goes_on_from_other_native_codes(codes, tmp_path):
+    known = recipe.started(codes, CONFIG)
+    with torch.no_grad():
+        known.narrow.weight.add_(1.0)
+    word_code_encoder.save(known, tmp_path / "known")
+    made = recipe.started(codes, CONFIG)
+    recipe.go_on_from(made, tmp_path / "known")
+    torch.testing.assert_close(made.narrow.weight, known.narrow.weight, atol=2e-3, rtol=1e-3)
+    with pytest.raises(VoicenymError, match="for another codebook, or of other sizes"):
+        recipe.go_on_from(recipe.started(codes, changed(CONFIG, before=3)), tmp_path / "known")
+    with torch.no_grad():
+        codes.quantizer.books[0].vectors.add_(1.0)
+        other = recipe.started(codes, CONFIG)
+        codes.quantizer.books[0].vectors.sub_(1.0)
+    with pytest.raises(VoicenymError, match="for another codebook"):
+        recipe.go_on_from(other, tmp_path / "known")
 
 
 def test_what_cannot_be_is_refused(whisper, codes, windows, tmp_path):

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Utterance
 
 
+NATIVE = Path("ssl", "native")
+"""Folder of the bundled encoder of native codes, within the bundled assemblies."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class NativeCodesRecipe(SpeechRecipe):
     """Train an encoder of word codes that gives accented speech the codes of a native reading.
@@ -36,6 +40,8 @@ class NativeCodesRecipe(SpeechRecipe):
             hub's, or CTranslate2's).
         start: Folder of word codes, whose codebook is kept; 'bundled' for those of the package, of
             tiny.en.
+        encoder: Folder of native codes to go on from, 'bundled' for those of the package; default:
+            the encoder of --from.
         adversary: Weight of a branch that recognises speakers by the codes, against which the
             encoder learns; 0: none.
         states: Folder for Whisper's states and codes of readings; default: within the output
@@ -50,6 +56,7 @@ class NativeCodesRecipe(SpeechRecipe):
     readings: tuple[Path, ...] = option("--readings")
     whisper: str = "whisper-tiny.en"
     start: Path = option("--from", default=Path(BUNDLED))
+    encoder: Path | None = None
     adversary: float | None = option(default=None, minimum=0.0)
     states: Path | None = None
     prepare: bool = False
@@ -60,6 +67,7 @@ class NativeCodesRecipe(SpeechRecipe):
         from voicenym.nets.content import word_code_bottleneck, word_code_encoder
         from voicenym.nets.hub import place_of
         from voicenym.nets.words.whisper_published import published
+        from voicenym.resynthesis.pipeline import assembly
         from voicenym.training.content import train_native_codes as steps
         from voicenym.training.content.native_code_targets import matched, usual_silence
         from voicenym.training.content.native_code_windows import NativeCodeFiles
@@ -71,11 +79,14 @@ class NativeCodesRecipe(SpeechRecipe):
         say = report.say
         whisper = published(Path(place_of(self.whisper)))
         network = whisper.network
-        bundled = self.start == Path(BUNDLED)
-        codes = word_code_bottleneck.load(word_code_bottleneck.BUNDLED if bundled else self.start)
+        start = word_code_bottleneck.BUNDLED if self.start == Path(BUNDLED) else self.start
+        codes = word_code_bottleneck.load(start)
         if (codes.sizes.states, codes.sizes.window) != (network.sizes.width, network.sizes.states):
             raise VoicenymError(f"{self.start}: codes of another Whisper's states; give that one")
         encoder = steps.started(codes, config)
+        if self.encoder is not None:
+            bundled = self.encoder == Path(BUNDLED)
+            steps.go_on_from(encoder, assembly.BUNDLED / NATIVE if bundled else self.encoder)
         device = "cuda" if resources["machine"].cuda else "cpu"
         place = self.states or self.output / "states"
 

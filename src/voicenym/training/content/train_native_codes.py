@@ -7,7 +7,12 @@ the entries. The codebook, the decoder and Whisper stay as they are, so that wha
 speaks the codes needs no change. The words, through the frozen decoder and the nearest entries
 (straight-through gradients), keep the codes legible; without them insertions rise to 57 %
 (``docs/research/word-codes.md``). Recordings without a reading, of native speakers, keep their own
-codes. An adversary, who recognises speakers by the softmax, is optional.
+codes.
+
+What tells speakers is the mean of their errors: a verifier that compares means and deviations of
+the entries over a recording finds more than one that counts codes. Two losses are against it, both
+on the nearest entries with gradients of the softmax's expectation: means and deviations of a window
+shall be those of its native codes; and an adversary who recognises speakers by them is optional.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ import torch
 from torch.nn.functional import cross_entropy
 
 from voicenym.errors import CorpusError, VoicenymError
+from voicenym.nets.content import word_code_encoder
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.masked_batch import valid
@@ -34,7 +40,7 @@ from voicenym.training.content.native_code_windows import (
     WindowReader,
     native_batch,
 )
-from voicenym.training.content.speaker_branch import SpeakerBranch, growth
+from voicenym.training.content.speaker_branch import LEAST_VARIANCE, SpeakerBranch, growth
 from voicenym.training.content.speech_windows import Cut
 from voicenym.training.content.train_word_codes import places_of, with_blank
 from voicenym.training.content.word_code_batches import AlikeBatches, SingleWindows, tokens_of
@@ -66,6 +72,8 @@ class NativeCodesConfig:
         own: weight of codes that are no reading's.
         words, commitment: weights of the cross-entropy of words, and of the squared distance to
             the nearest entry.
+        moments: weight of the squared distance between means and deviations, over a window, of the
+            entries and of those of its native codes.
         adversary: weight of the speaker branch; 0 for none.
         branch: units of its hidden layer.
         seconds: of speech in a step.
@@ -88,6 +96,7 @@ class NativeCodesConfig:
     own: float = 0.3
     words: float = 0.5
     commitment: float = 0.25
+    moments: float = 0.0
     adversary: float = 0.0
     branch: int = 256
     seconds: float = 240.0
@@ -131,7 +140,7 @@ class NativeCoding(pl.LightningModule):
         self.scale = torch.nn.Parameter(torch.tensor(SCALE))
         self.branch: SpeakerBranch | None = None
         if config.adversary:
-            self.branch = SpeakerBranch(encoder.sizes.entries, speakers, config.branch)
+            self.branch = SpeakerBranch(encoder.sizes.code, speakers, config.branch)
         # in lists, so that their weights are not this module's
         self._codes = [codes.requires_grad_(False).eval()]
         self._decoder = [whisper.decoder.requires_grad_(False).eval()]
@@ -166,10 +175,12 @@ class NativeCoding(pl.LightningModule):
         vectors = self.encoder.encoded(one.inputs, one.lengths)
         inside = valid(self.encoder.counts(one.lengths), vectors.shape[1])
         with torch.autocast(device.type, enabled=False):
-            vectors = vectors.float()
+            vectors, book = vectors.float(), self._book()
             logits = self.logits(vectors)
             nearest = logits.argmax(2)
-            entries = self._book()[nearest]
+            entries = book[nearest]
+            expected = logits.softmax(2) @ book
+            chosen = entries + (expected - expected.detach())
             weights = torch.where(one.native, 1.0, self.recipe.own) * inside
             each = cross_entropy(logits.transpose(1, 2), one.codes, reduction="none")
             known = one.native & inside
@@ -177,6 +188,9 @@ class NativeCoding(pl.LightningModule):
                 "codes": (each * weights).sum() / weights.sum(),
                 "commitment": (vectors - entries).square().mean(2)[inside].mean(),
                 "right": (nearest == one.codes)[known].float().mean(),
+                "moments": torch.nn.functional.mse_loss(
+                    moments(chosen, known), moments(book[one.codes], known)
+                ),
             }
         through = vectors + (entries - vectors).detach()
         states = codes.expanded(through, one.lengths)
@@ -189,7 +203,7 @@ class NativeCoding(pl.LightningModule):
             weight = self.recipe.adversary * growth(share_done(self))
             counts = self.encoder.counts(one.lengths)[rows]
             found["adversary"], found["speakers right"] = self.branch.against(
-                logits[rows].softmax(2), counts, one.speakers[rows], weight
+                chosen[rows], counts, one.speakers[rows], weight
             )
         return found
 
@@ -198,7 +212,10 @@ class NativeCoding(pl.LightningModule):
         found = self.losses(one)
         self.log_dict(found, batch_size=len(one.inputs))
         loss = (
-            found["codes"] + recipe.words * found["words"] + recipe.commitment * found["commitment"]
+            found["codes"]
+            + recipe.words * found["words"]
+            + recipe.commitment * found["commitment"]
+            + recipe.moments * found["moments"]
         )
         return loss + found["adversary"] if "adversary" in found else loss
 
@@ -207,8 +224,23 @@ class NativeCoding(pl.LightningModule):
         size = len(one.inputs)
         nats = found["codes"] + self.recipe.words * found["words"]
         self.log(MONITOR, nats, batch_size=size, sync_dist=True)
-        for name in ("codes", "words", "commitment", "right"):
+        for name in ("codes", "words", "commitment", "moments", "right"):
             self.log(f"held out: {name}", found[name], batch_size=size, sync_dist=True)
+
+
+def moments(x: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:
+    """Means and deviations ``[batch, 2 size]`` over time; zeros for rows in which nothing counts.
+
+    Args:
+        x: ``[batch, time, size]``.
+        inside: ``[batch, time]``, what counts.
+    """
+    mask = inside[:, :, None]
+    count = mask.sum(1).clamp_min(1)
+    mean = (x * mask).sum(1) / count
+    variance = ((x - mean[:, None]) * mask).square().sum(1) / count
+    found = torch.cat([mean, (variance + LEAST_VARIANCE).sqrt()], dim=1)
+    return found * inside.any(1)[:, None]
 
 
 def train(
@@ -301,3 +333,18 @@ def started(codes: WordCodes, config: NativeCodesConfig) -> WordCodeEncoder:
         torch.nn.init.zeros_(block.narrow.weight)  # type: ignore[arg-type,union-attr]
         torch.nn.init.zeros_(block.narrow.bias)  # type: ignore[arg-type,union-attr]
     return made
+
+
+def go_on_from(encoder: WordCodeEncoder, place: Path) -> None:
+    """Give an encoder of :func:`started` the weights of trained native codes.
+
+    Raises:
+        VoicenymError: the folder holds none, or they are for another codebook or of other sizes.
+    """
+    known = word_code_encoder.load(place)
+    if known.codebook != encoder.codebook or known.sizes != encoder.sizes:
+        raise VoicenymError(
+            f"{place}: native codes for another codebook, or of other sizes; give those of the "
+            "codes of --from, and 'before' in the configuration as many blocks"
+        )
+    encoder.load_state_dict(known.state_dict())
