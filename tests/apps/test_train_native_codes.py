@@ -98,7 +98,7 @@ def test_an_encoder_is_trained_for_the_same_codebook(run, corpus):
     done = run(*given, "--steps", 8)
     assert done.exit_code == 0, done.output
     assert "8 steps" in done.output
-    assert "nats of codes and words" in done.output
+    assert "loss of codes, words and moments" in done.output
     assert sorted((corpus / "states").iterdir()) == before
     found = word_code_encoder.load(corpus / "native")
     assert len(found.before) == 2

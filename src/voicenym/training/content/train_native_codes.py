@@ -49,8 +49,9 @@ from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical
 
-MONITOR = "nats of codes and words"
-"""Name of the monitored figure: cross-entropy of codes, plus the weighted one of words."""
+MONITOR = "loss of codes, words and moments"
+"""Name of the monitored figure: cross-entropy of codes, in nats, plus the weighted one of words and
+the weighted distance of moments."""
 SCALE = -2.0
 """Natural logarithm of the scale of squared distances, at first."""
 FASTER = 10.0
@@ -222,8 +223,9 @@ class NativeCoding(pl.LightningModule):
     def validation_step(self, one: NativeBatch, index: int) -> None:
         found = self.losses(one)
         size = len(one.inputs)
-        nats = found["codes"] + self.recipe.words * found["words"]
-        self.log(MONITOR, nats, batch_size=size, sync_dist=True)
+        recipe = self.recipe
+        loss = found["codes"] + recipe.words * found["words"] + recipe.moments * found["moments"]
+        self.log(MONITOR, loss, batch_size=size, sync_dist=True)
         for name in ("codes", "words", "commitment", "moments", "right"):
             self.log(f"held out: {name}", found[name], batch_size=size, sync_dist=True)
 
