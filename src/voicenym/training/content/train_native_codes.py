@@ -56,6 +56,8 @@ SCALE = -2.0
 """Natural logarithm of the scale of squared distances, at first."""
 FASTER = 10.0
 """Learning rate of the scale, relative to that of the encoder."""
+BRANCH = 5.0
+"""That of the branch: an adversary who knows nobody yet hides nothing."""
 
 
 @dataclass(frozen=True)
@@ -149,13 +151,12 @@ class NativeCoding(pl.LightningModule):
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         recipe = self.recipe
-        learnt = list(self.encoder.parameters())
-        if self.branch is not None:
-            learnt += self.branch.parameters()
         groups: list[dict[str, Any]] = [
-            {"params": learnt},
+            {"params": list(self.encoder.parameters())},
             {"params": [self.scale], "lr": FASTER * recipe.rate},
         ]
+        if self.branch is not None:
+            groups.append({"params": list(self.branch.parameters()), "lr": BRANCH * recipe.rate})
         return torch.optim.AdamW(groups, lr=recipe.rate, weight_decay=recipe.decay)
 
     def logits(self, vectors: torch.Tensor) -> torch.Tensor:
