@@ -9,9 +9,9 @@ import json
 import pytest
 from tests.evaluation.conftest import found  # noqa: F401
 
-from voicenym.evaluation import card_figures, results_file
+from voicenym.evaluation import card_figures, card_table, results_file
 
-MARKED = f"before\n{card_figures.BEGIN}\nold\n{card_figures.END}\nafter\n"
+MARKED = f"before\n{card_table.BEGIN}\nold\n{card_table.END}\nafter\n"
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def figures(tmp_path, monkeypatch):
         monkeypatch.setattr(
             card_figures, name, functools.partial(getattr(card_figures, name), file=file)
         )
-    of_readme = functools.partial(card_figures.write_readme, file=file)
-    monkeypatch.setattr(card_figures, "write_readme", of_readme)
+    of_readme = functools.partial(card_table.write_readme, file=file)
+    monkeypatch.setattr(card_table, "write_readme", of_readme)
     return file
 
 

@@ -13,7 +13,7 @@ from voicenym.anonymizer import Card, Declaration, available, declaration, syste
 from voicenym.anonymizer.card import live_form
 from voicenym.apps.cli import measured
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import card_figures, live_figures
+from voicenym.evaluation import card_figures, card_table, live_figures
 
 
 def row(attacker, value, metric="EER"):
@@ -49,7 +49,7 @@ def test_the_table_compares_the_same_attackers_and_says_how_many_ran():
 
 
 def test_the_table_of_whole_recordings_has_no_live_form():
-    text = card_figures.markdown(CARDS, "some data, 9 speakers")
+    text = card_table.markdown(CARDS, "some data, 9 speakers")
     assert "live" not in text
     assert "| `recast` | 2.0" in text
 
@@ -109,7 +109,7 @@ def test_a_live_report_leaves_originals_and_whole_recordings(found_live, tmp_pat
     assert cards["mcadams"] == CARDS["mcadams"]
     assert cards[live_form("mcadams")][0]["metric"] == "EER"
     page.write_text(f"a\n{live_figures.BEGIN}\n{live_figures.END}\nb\n")
-    card_figures.write_readme(page, found_live, file)
+    card_table.write_readme(page, found_live, file)
     assert "| `mcadams` |" in page.read_text()
     (system,) = found_live.systems
     other = dataclasses.replace(system, name="mcadams:live=true,low=0.8")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from voicenym.apps.cli import app
 from voicenym.attack import inversion
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import card_figures, diversity, results_file, saved_scores
+from voicenym.evaluation import card_figures, card_table, diversity, results_file, saved_scores
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.protocol import evaluate
 from voicenym.evaluation.results import Measured
@@ -305,15 +305,15 @@ def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
         if r["metric"] == "EER" and not r["condition"].startswith("key-holder")
     )  # fmt: skip
     readme = tmp_path / "README.md"
-    readme.write_text(f"before\n{card_figures.BEGIN}\nold\n{card_figures.END}\nafter\n")
-    card_figures.write_readme(readme, ours, file)
+    readme.write_text(f"before\n{card_table.BEGIN}\nold\n{card_table.END}\nafter\n")
+    card_table.write_readme(readme, ours, file)
     text = readme.read_text()
     assert "old" not in text
     assert text.startswith("before\n")
     assert text.endswith("after\n")
     assert text.index("| `formant` | 60.0 | lazy-informed |") < text.index("| `mcadams` |")
     assert "recast" not in text  # measured on other data
-    card_figures.write_readme(readme, ours, file)
+    card_table.write_readme(readme, ours, file)
     assert readme.read_text() == text
     with pytest.raises(VoicenymError, match="is no system of voicenym"):
         card_figures.write(evaluation, file)
@@ -351,9 +351,9 @@ def test_words_alone_are_put_on_cards_with_who_recognised_them(found, tmp_path):
     system = dataclasses.replace(evaluation.systems[0], name="mcadams")
     first = dataclasses.replace(evaluation, systems=(system,), data="everybody")
     file, readme = tmp_path / "figures.json", tmp_path / "README.md"
-    readme.write_text(f"{card_figures.BEGIN}\n{card_figures.END}\n")
+    readme.write_text(f"{card_table.BEGIN}\n{card_table.END}\n")
     card_figures.write(first, file)
-    card_figures.write_readme(readme, None, file)
+    card_table.write_readme(readme, None, file)
     assert "40.0 (30.0–50.0)" not in readme.read_text(), "nobody says who recognised the words"
     assert "Words not measured by a recogniser without knowledge of the texts." in (
         readme.read_text()
@@ -378,7 +378,7 @@ def test_words_alone_are_put_on_cards_with_who_recognised_them(found, tmp_path):
     ]
     others = [r for r in before["mcadams"] if r["metric"] not in ("WER", "CER")]
     assert [r for r in cards["mcadams"] if r not in words] == others
-    card_figures.write_readme(readme, None, file)
+    card_table.write_readme(readme, None, file)
     text = readme.read_text()
     assert "| 61.0 (50.0–70.0) | not measured |" in text
     assert "| 21.0 (15.0–27.0) | not measured |" in text

@@ -34,7 +34,7 @@ def update(
     of evaluate --live stand beside those of whole recordings. With --readme also to the table of a
     README. Figures are never written by hand.
     """
-    from voicenym.evaluation import card_figures, results_file
+    from voicenym.evaluation import card_figures, card_table, results_file
 
     if add + words + speed + naturalness > 1:
         raise typer.BadParameter("give one of --add, --words, --speed and --naturalness")
@@ -52,6 +52,6 @@ def update(
         names = ", ".join(left_out)
         typer.echo(f"left out, since cards have figures of default settings only: {names}")
     if root is not None:
-        some = words or speed or naturalness
-        card_figures.write_readme(root, None if some else evaluation)
+        some = add or words or speed or naturalness
+        card_table.write_readme(root, None if some else evaluation)
         typer.echo(f"wrote {root}")

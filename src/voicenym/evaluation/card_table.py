@@ -1,0 +1,130 @@
+"""Table of the cards' figures in a README or another page."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from voicenym.errors import VoicenymError
+from voicenym.evaluation import live_figures
+from voicenym.evaluation.card_figures import FIGURES, ORIGINAL, WORDS, data_of, nameless
+from voicenym.evaluation.results import Evaluation
+
+BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"
+
+Row = Mapping[str, Any]
+
+
+def write_readme(path: Path, evaluation: Evaluation | None, file: Path = FIGURES) -> None:
+    """Replaces the tables between the marks of a README or another page.
+
+    Args:
+        path: of the page, with the marks of this module, of :mod:`live_figures`, or both.
+        evaluation: report with the data of the table; None for the data of the card of original
+            speech.
+        file: of the cards' figures, as of :func:`voicenym.evaluation.card_figures.write`.
+
+    Raises:
+        VoicenymError: the marks are missing.
+    """
+    text = path.read_text("utf-8")
+    cards = json.loads(file.read_text("utf-8"))
+    data = cards[ORIGINAL][0]["data"] if evaluation is None else data_of(evaluation)
+    found = 0
+    for begin, end in ((BEGIN, END), (live_figures.BEGIN, live_figures.END)):
+        before, mark, after = text.partition(begin)
+        _, closing, rest = after.partition(end)
+        if mark and closing:
+            table = markdown(cards, data) if begin == BEGIN else live_figures.markdown(cards)
+            text = f"{before}{begin}\n{table}\n{end}{rest}"
+            found += 1
+    if not found:
+        raise VoicenymError(f"{path}: has no place for the table; put {BEGIN} and {END} into it")
+    path.write_text(text, "utf-8")
+
+
+def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
+    """Table of all systems that were measured on the same data, the strongest attacker first.
+
+    Systems whose output of some speakers is silent were measured on the others; the table says so.
+
+    Args:
+        cards: figures by system, as :func:`voicenym.evaluation.card_figures.write` stores them.
+        data: on which they were measured.
+    """
+
+    def cell(row: dict[str, Any] | None, digits: int = 1) -> str:
+        if row is None:
+            return "not measured"
+        text = f"{row['value']:.{digits}f}"
+        if row["low"] is not None and row["high"] is not None:
+            text += f" ({row['low']:.{digits}f}–{row['high']:.{digits}f})"
+        return text
+
+    def first(rows: list[dict[str, Any]], metric: str, start: str = "") -> dict[str, Any] | None:
+        found = [r for r in rows if r["metric"] == metric and r["condition"].startswith(start)]
+        return min(found, key=lambda r: float(r["value"]), default=None)
+
+    def words(rows: list[dict[str, Any]]) -> str:
+        """Errors of words by a named recogniser, and of phones."""
+        named = [row for row in rows if not nameless(row)]
+        return f"{cell(first(named, 'WER'))} | {cell(first(named, 'PER'))}"
+
+    head = (
+        "| system | EER %, strongest attacker | which | EER %, ignorant | WER % | PER % | DNSMOS "
+        "| RTF |"
+    )
+    lines = [head, "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+    same = {
+        name: rows
+        for name, rows in cards.items()
+        if rows and _speech(rows[0]["data"]) == _speech(data) and ":" not in name
+    }
+    bare = same.pop(ORIGINAL, [])
+    if bare:
+        lines.append(
+            f"| (original) | {cell(first(bare, 'EER'))} | no protection | | "
+            f"{words(bare)} | {cell(first(bare, 'DNSMOS'), 2)} | |"
+        )
+    for name, rows in sorted(same.items(), key=lambda item: -float(item[1][0]["value"])):
+        strongest, speed = rows[0], first(rows, "RTF")
+        lines.append(
+            f"| `{name}` | {cell(strongest)} | {strongest['condition'].partition(',')[0]} | "
+            f"{cell(first(rows, 'EER', 'ignorant'))} | {words(rows)} | "
+            f"{cell(first(rows, 'DNSMOS'), 2)} | "
+            f"{'not measured' if speed is None else format(speed['value'], '.4f')} |"
+        )
+    dates = sorted({row["date"] for rows in same.values() for row in rows})
+    when = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
+    lines.append(f"\n{data}, {when}; 95 % intervals over speakers; 50 % is chance.")
+    lines += [
+        f"`{name}`: {rows[0]['data'].rpartition(', ')[2]}; recordings that it leaves silent are "
+        "left out."
+        for name, rows in same.items()
+        if rows[0]["data"] != data
+    ]
+    lines += _judges([bare, *same.values()])
+    return "\n".join(lines)
+
+
+def _speech(data: str) -> str:
+    """What was measured on, without the number of speakers."""
+    return re.sub(r", \d+ speakers$", "", data)
+
+
+def _judges(cards: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Recognisers of words and phones, and their data; a sentence if there are none."""
+    found = []
+    for metric, subject in (("WER", WORDS), ("PER", "phones")):
+        judged = [r for rows in cards for r in rows if r["metric"] == metric and not nameless(r)]
+        who = sorted({f"{r['condition'].partition(', ')[2]} on {r['data']}" for r in judged})
+        if who:
+            found.append(f"{metric} by {'; '.join(who)}.")
+        elif subject == WORDS:
+            found.append("Words not measured by a recogniser without knowledge of the texts.")
+        else:
+            found.append("Phones not measured.")
+    return found
