@@ -49,6 +49,8 @@ WHOLE = 0.95
 class Remembers:
     """A recogniser that keeps the words of its latest call."""
 
+    assumes = ""  # as with --language en: the voices read English
+
     def __init__(self, recogniser: FasterWhisperWords) -> None:
         self._recogniser, self.name = recogniser, recogniser.name
         self.version = recogniser.version
