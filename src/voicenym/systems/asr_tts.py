@@ -135,6 +135,8 @@ class AsrTts(Anonymizer):
         ),
         approximations=(
             "windows are cut at the quietest place of their last 14 s, where a word may be lost",
+            "measured with Whisper tiny.en and Piper's en_US-joe-medium, one speaker; other "
+            "weights hear and speak otherwise",
         ),
     )
 
