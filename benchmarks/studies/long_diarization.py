@@ -95,7 +95,7 @@ def wrong(truth: npt.NDArray[np.int64], found: Posteriors) -> tuple[float, int]:
 
 def whole(vectors: Vectors) -> Posteriors:
     """VBx over all windows at once, whose speakers nobody joins, as until 26 November 2026."""
-    return clusterings._refined(vectors, None, None)
+    return clusterings.refined(vectors, None, None)
 
 
 def row(name: str, vectors: Vectors, truth: npt.NDArray[np.int64]) -> None:

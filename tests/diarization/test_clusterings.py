@@ -187,12 +187,12 @@ def test_a_long_recording_has_the_people_of_its_parts(people, count):
 
 
 def test_a_person_in_two_places_is_one_person():
-    """Rooms move the vectors of a person, who is still the most similar to herself."""
+    """A room moves the vectors of a person by less than people differ."""
     x, truth = talk(2, 480)
     place = np.random.default_rng(3).standard_normal(x.shape[1])
     moved = x + 0.5 * (np.arange(len(x)) >= 240)[:, None] * place / np.linalg.norm(place)
     moved /= np.linalg.norm(moved, axis=1, keepdims=True)
-    assert clusterings._refined(moved, None, None).shape[1] > 2
+    assert clusterings.refined(moved, None, None).shape[1] > 2
     found = by_vbx(moved)
     assert found.shape[1] == 2
     assert agreement(found.argmax(1), truth) > 0.97

@@ -32,9 +32,9 @@ ALIKE = 0.53
 """Cosine of mean vectors of ``ecapa-small`` from which two speakers may be one. On the speakers of
 the settings, different people had 0.505 at most, and the parts of one person 0.555 at least."""
 LEAST = 28
-"""Windows, of 7 s of speech, below which a speaker whom VBx finds is one who sounds alike."""
+"""Windows, of 7 s of speech: a speaker of VBx who has fewer joins the most similar one."""
 SIMILAR = 0.5
-"""Least cosine of that one."""
+"""Least cosine of the mean vectors of the two."""
 LEAST_PRIOR = 0.01
 """Prior of a speaker below which the data do not need it."""
 
@@ -66,19 +66,25 @@ def by_vbx(
     until they are not too few; spectral clustering is the last resort.
     """
     if len(vectors) > LONG:
-        joined = in_parts(vectors, lambda part: _refined(part, None, settings), count)
+        joined = in_parts(vectors, lambda part: refined(part, None, settings), count)
         if count is None or len(set(joined.argmax(1).tolist())) == count:
             return joined
         return by_spectrum(vectors, count)  # the parts have fewer speakers
-    gamma = _refined(vectors, count, settings)
+    gamma = refined(vectors, count, settings)
     if count is not None or not len(vectors):
         return gamma
     people = same_people(means_of(vectors, gamma), gamma.sum(0), LEAST, SIMILAR)
     return gamma @ _one_hot(people)
 
 
-def _refined(vectors: Vectors, count: int | None, settings: VBxSettings | None) -> Posteriors:
-    """VBx of a recording as a whole."""
+def refined(vectors: Vectors, count: int | None, settings: VBxSettings | None) -> Posteriors:
+    """Posteriors of VBx over all windows at once; speakers who are one person are not joined.
+
+    Args:
+        vectors: ``[window, d]`` of unit length.
+        count: of speakers; None finds it.
+        settings: of the inference.
+    """
     between = back_end().diagonal[1]
     used = np.argsort(-between)[:DIMENSIONS]
     x = _in_basis(vectors, used)

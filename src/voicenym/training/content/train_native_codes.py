@@ -9,10 +9,11 @@ speaks the codes needs no change. The words, through the frozen decoder and the 
 (``docs/research/word-codes.md``). Recordings without a reading, of native speakers, keep their own
 codes.
 
-What tells speakers is the mean of their errors: a verifier that compares means and deviations of
-the entries over a recording finds more than one that counts codes. Two losses are against it, both
-on the nearest entries with gradients of the softmax's expectation: means and deviations of a window
-shall be those of its native codes; and an adversary who recognises speakers by them is optional.
+The mean of the encoder's errors tells speakers: a verifier that compares means and deviations of
+the entries over a recording finds more than one that counts codes. Two optional losses
+reduce it: the distance of means and deviations of a window to those of its native codes, and an
+adversary who recognises speakers by them. Both use the nearest entries, with gradients of the
+softmax's expectation. Neither has hidden more on other speakers yet.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ SCALE = -2.0
 FASTER = 10.0
 """Learning rate of the scale, relative to that of the encoder."""
 BRANCH = 5.0
-"""That of the branch: an adversary who knows nobody yet hides nothing."""
+"""Learning rate of the speaker branch, relative to that of the encoder."""
 
 
 @dataclass(frozen=True)
