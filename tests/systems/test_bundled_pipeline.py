@@ -1,6 +1,7 @@
 """The bundled pipeline speaks: the words stay while the voice changes."""
 
 import csv
+import itertools
 import shutil
 import subprocess
 
@@ -10,7 +11,7 @@ import torch
 import voicenym
 from voicenym import Key
 from voicenym.corpus.single_file import anonymize_file
-from voicenym.errors import RefusedError, UnknownSystemError, WeightsError
+from voicenym.errors import RefusedError, UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets.weights_home import VARIABLE
 from voicenym.resynthesis.pipeline import assembly, conditioning
 
@@ -124,12 +125,12 @@ def test_a_fixed_level_follows_neither_the_level_of_the_input_nor_its_course(spe
 
 def test_a_batch_may_hold_rows_of_both_levels(speech):
     """Stored keys keep revision 1, whose level follows the input and whose accent is the
-    speaker's; later ones have a fixed level, and the latest a native accent.
+    speaker's; later ones have a fixed level, and the latest a drawn accent.
     """
     system = voicenym.load("word-codes", timing="kept")
     old, new = KEY.pseudonym("anna"), KEY.with_revisions(None).pseudonym("anna")
     together = system.batch([speech, speech], [old, new])
-    for made, level, accent in zip(together, ("drawn", "fixed"), ("kept", "native"), strict=True):
+    for made, level, accent in zip(together, ("drawn", "fixed"), ("kept", "drawn"), strict=True):
         alone = voicenym.load("word-codes", timing="kept", level=level, accent=accent)
         set_to = alone(speech, old)
         torch.testing.assert_close(made.samples, set_to.samples, atol=2e-3, rtol=0)
@@ -137,32 +138,58 @@ def test_a_batch_may_hold_rows_of_both_levels(speech):
 
 
 @pytest.mark.parametrize("timing", ["loose", "drawn"])
-def test_the_accent_is_a_native_one_from_revision_3_on(timing, speech):
+def test_the_accent_is_kept_then_native_then_drawn(timing, speech):
     pseudonym = KEY.with_revisions(None).pseudonym("anna")
-    last, before, kept, native = (
-        voicenym.load("word-codes", timing=timing, **settings)(speech, pseudonym).samples
-        for settings in ({}, {"revision": 2}, {"accent": "kept"}, {"accent": "native"})
-    )
-    assert torch.equal(last, native)
-    assert torch.equal(before, kept)
-    assert last.shape != before.shape or not torch.equal(last, before)
+
+    def made(**settings):
+        return voicenym.load("word-codes", timing=timing, **settings)(speech, pseudonym).samples
+
+    found = [made(revision=2), made(revision=3), made()]
+    for one, accent in zip(found, ("kept", "native", "drawn"), strict=True):
+        assert torch.equal(one, made(accent=accent))
+    for one, other in itertools.combinations(found, 2):
+        assert one.shape != other.shape or not torch.equal(one, other)
 
 
-def test_native_codes_are_of_the_same_words(parts, speech):
-    native = assembly.opened(BUNDLED, native=True).content
+@pytest.mark.parametrize("accent", ["native", "drawn"])
+def test_native_codes_are_of_the_same_words(parts, speech, accent):
+    opened = assembly.opened(BUNDLED, natives=[accent])
     samples = speech.samples.reshape(1, -1)
-    own, other = codes(parts, speech), native.native(samples)[0]
+    own, other = codes(parts, speech), opened.content.native(samples, accent)[0]
     assert other.shape == own.shape
     assert likeness(own, own.roll(7, 0)) < 0.3, "of other words"
     assert 0.4 < likeness(own, other) < 0.99
 
 
+def test_accents_differ_from_pseudonym_to_pseudonym_and_say_the_same(speech):
+    opened = assembly.opened(BUNDLED, natives=["drawn"])
+    encoder, samples = opened.natives["drawn"], speech.samples.reshape(1, -1)
+    numbers = torch.tensor(
+        [
+            KEY.pseudonym(name).normals("pipeline.accent", encoder.accents + encoder.sizes.code)
+            for name in ("anna", "berta")
+        ],
+        dtype=torch.float32,
+    )
+    none = opened.content.native(samples, "drawn")[0]
+    one, other = (
+        opened.content.native(samples, "drawn", encoder.drawn(row[None]))[0] for row in numbers
+    )
+    for found in (one, other):
+        assert 0.4 < likeness(none, found) < 0.99
+    assert likeness(one, other) < 0.99
+    both = opened.content.native(samples.expand(2, -1), "drawn", encoder.drawn(numbers))
+    assert torch.equal(both[0], one)
+    assert torch.equal(both[1], other)
+
+
 def test_own_weights_without_native_codes_keep_the_accent(tmp_path, monkeypatch, speech):
     folder = tmp_path / "ssl"
     for part in assembly.there_are(BUNDLED):
-        if part != "native":
+        if part not in ("native", "drawn"):
             shutil.copytree(assembly.located(BUNDLED, part), folder / part)
-    parts = {p: folder / p for p in assembly.there_are(BUNDLED) if p not in ("native", "roh-2")}
+    without_them = ("native", "drawn", "roh-2")
+    parts = {p: folder / p for p in assembly.there_are(BUNDLED) if p not in without_them}
     assembly.assemble(folder, parts)
     pseudonym = KEY.with_revisions(None).pseudonym("anna")
     without = voicenym.load("word-codes", weights=str(folder))
@@ -170,9 +197,15 @@ def test_own_weights_without_native_codes_keep_the_accent(tmp_path, monkeypatch,
     assert torch.equal(without(speech, pseudonym).samples, kept(speech, pseudonym).samples)
     with pytest.raises(WeightsError, match="--native"):
         voicenym.load("word-codes", weights=str(folder), accent="native").check()
-    before = without.version
-    assembly.assemble(folder, {"native": assembly.located(BUNDLED, "native")})
-    assert without.version != before, "other weights of one's own are another version"
+    versions = {without.version}
+    for part in ("native", "drawn"):
+        assembly.assemble(folder, {part: assembly.located(BUNDLED, part)})
+        versions.add(without.version)
+        alone = voicenym.load("word-codes", accent=part)(speech, pseudonym)
+        assert torch.equal(without(speech, pseudonym).samples, alone.samples)
+    assert len(versions) == 3, "other weights of one's own are another version"
+    with pytest.raises(VoicenymError, match="no directions of accents"):
+        assembly.assemble(folder, {"drawn": assembly.located(BUNDLED, "native")})
 
 
 def test_predicted_f0_does_not_depend_on_the_speakers_f0(parts, speech, monkeypatch):

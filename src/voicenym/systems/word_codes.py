@@ -17,7 +17,7 @@ from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
-from voicenym.resynthesis.pipeline.prosody_settings import Prosody
+from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class WordCodes(Pipeline):
 
     1. Content: word codes, 25 a second from one codebook of 512, learned to keep what a recogniser
        needs for the words. They are those of a native reading of the same words, predicted from
-       the recogniser's states; up to revision 2, those of the recording.
+       the recogniser's states, with an accent that the key draws; in revision 3 without one; up
+       to revision 2, they are those of the recording.
     2. F0 and voicing: predicted from the codes, drawn by the key around the prediction.
     3. Level: the synthesizer's own, from the codes; speech is -26 dB of full scale over 3 s, and
        pauses are silent. Up to revision 1, the level over 3 s is that of the input.
@@ -41,8 +42,8 @@ class WordCodes(Pipeline):
 
     Args:
         level: ``fixed``, ``drawn`` or ``kept``; default: ``fixed``, in revision 1 ``drawn``.
-        accent: ``native`` or ``kept``; default: ``native`` where the weights can, up to revision 2
-            ``kept``.
+        accent: ``drawn``, ``native`` or ``kept``; default: the first that the weights can; in
+            revision 3 ``native``, up to revision 2 ``kept``.
         sex: ``same``, ``opposite`` or ``any``, of the drawn voice.
         precision: of the encoder's matrix products: ``single``, or ``bfloat16`` where the
             processor has it, in which one code in a hundred differs.
@@ -55,7 +56,7 @@ class WordCodes(Pipeline):
     sex: Rule = "any"
     precision: str = SINGLE
 
-    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -122,9 +123,7 @@ class WordCodes(Pipeline):
 
     @property
     def parts(self) -> Assembly:
-        return assembly.opened(
-            self.folder, self.device, self.precision, native="native" in self.accents
-        )
+        return assembly.opened(self.folder, self.device, self.precision, self.accents)
 
     @property
     def prosody(self) -> Prosody:
@@ -134,32 +133,40 @@ class WordCodes(Pipeline):
     @property
     def _possible_accent(self) -> str:
         """Accent of the last revision, if the setting names none."""
-        return "native" if assembly.located(self.folder, "native").is_dir() else "kept"
+        return self._possible_accents[-1]
+
+    @property
+    def _possible_accents(self) -> tuple[str, ...]:
+        """Those that the weights can, the latest at the end."""
+        there = (name for name in NATIVE if assembly.located(self.folder, name).is_dir())
+        return ("kept", *there)
 
     @property
     def accents(self) -> tuple[str, ...]:
-        own = self.prosody.accent
-        return (own,) if self.accent or own == "kept" else ("kept", own)
+        return (self.accent,) if self.accent else self._possible_accents
 
     def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
         revision, found = self.revision_for(pseudonym), self.prosody
         if not self.level and revision < 2:
             found = replace(found, level="drawn")
-        if not self.accent and revision < 3:
-            found = replace(found, accent="kept")
+        if not self.accent and revision < 4:
+            able = revision == 3 and "native" in self._possible_accents
+            found = replace(found, accent="native" if able else "kept")
         return found
 
     @property
     def version(self) -> str:
         # bundled native codes are part of the revision
-        if self.folder.parent == assembly.BUNDLED or self.prosody.accent == "kept":
+        used = [name for name in self.accents if name in NATIVE]
+        if self.folder.parent == assembly.BUNDLED or not used:
             return super().version
-        return together(super().version, stamp(assembly.located(self.folder, "native")))
+        stamps = [stamp(assembly.located(self.folder, name)) for name in used]
+        return together(super().version, *stamps)
 
     def check(self) -> None:
         super().check()
-        if self.prosody.accent == "native":
-            assembly.part(self.folder, "native")
+        if self.prosody.accent in NATIVE:
+            assembly.part(self.folder, self.prosody.accent)
 
     def parameters(self) -> dict[str, Any]:
         found = super().parameters()

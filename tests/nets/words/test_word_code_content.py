@@ -63,7 +63,7 @@ def native(content):
     made = WordCodeEncoder(**CODES, before=2).eval()
     content.take_native(made)
     yield made
-    content._native = ()
+    content._natives.clear()
 
 
 def test_native_frames_are_the_entries_nearest_to_what_the_other_encoder_gives(
@@ -99,7 +99,7 @@ def test_an_encoder_that_does_not_fit_and_one_that_is_missing_are_named(content)
     with pytest.raises(VoicenymError, match="another codebook"):
         content.take_native(WordCodeEncoder("0123456789abcdef", **CODES))
     content.take_native(WordCodeEncoder(content.codes.codebook_digest(), **CODES))
-    content._native = ()
+    content._natives.clear()
     with pytest.raises(VoicenymError, match="does not have"):
         content.take_native(Whisper(**WHISPER))
     with pytest.raises(VoicenymError, match="accent=kept"):

@@ -51,6 +51,11 @@ def assemble(
     native: Path | None = typer.Option(
         None, "--native", help="Of train native-codes, for systems with accent=native."
     ),
+    drawn: Path | None = typer.Option(
+        None,
+        "--drawn",
+        help="Of train native-codes --accents, for systems with accent=drawn.",
+    ),
     tracker: str | None = typer.Option(
         None,
         "--tracker",
@@ -86,6 +91,7 @@ def assemble(
         "language": language,
         "durations": durations,
         "native": native,
+        "drawn": drawn,
     }
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
     given_settings = {name: value for name, value in chosen.items() if value is not None}

@@ -12,6 +12,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.architectures import Network
+from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.masked_batch import valid
 
@@ -83,20 +84,30 @@ class Content(Network):
         """
         return self(waveforms), None
 
-    def native(self, waveforms: torch.Tensor) -> torch.Tensor:
+    def native(
+        self, waveforms: torch.Tensor, accent: str = "native", drawn: DrawnAccent | None = None
+    ) -> torch.Tensor:
         """Content frames of ``[batch, time]`` as a native reading of the same words has them, with
         the encoder of :meth:`take_native`.
+
+        Args:
+            waveforms: of speech.
+            accent: which encoder.
+            drawn: accents of the rows, of the encoder's
+                :meth:`~voicenym.nets.content.word_code_encoder.WordCodeEncoder.drawn`; None for
+                none.
 
         Raises:
             VoicenymError: this encoder has none.
         """
         raise VoicenymError(
             f"{self.kind}: knows no codes of a native reading; set accent=kept, or add them to the "
-            "pipeline: voicenym models assemble --native DIR"
+            f"pipeline: voicenym models assemble --{accent} DIR"
         )
 
-    def take_native(self, encoder: Network) -> None:
-        """Sets the encoder of :meth:`native`, which does not become a part of the network.
+    def take_native(self, encoder: Network, accent: str = "native") -> None:
+        """Sets the encoder of :meth:`native` for an accent; it does not become a part of the
+        network.
 
         Raises:
             VoicenymError: it does not fit.

@@ -15,6 +15,8 @@ from typing import Any
 import torch
 
 from voicenym.nets.architectures import Kinds, Network, sizes
+from voicenym.nets.content import drawn_accent
+from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.convnext import Block
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.streaming import Conv
@@ -79,10 +81,14 @@ class WordCodeEncoder(Network):
     """
 
     kind = "word-code-encoder"
+    directions: torch.Tensor
+    centre: torch.Tensor
 
-    def __init__(self, codebook: str = "", **options: Any) -> None:
+    def __init__(
+        self, codebook: str = "", accents: int = 0, silence: int = -1, **options: Any
+    ) -> None:
         super().__init__()
-        self.codebook = codebook
+        self.codebook, self.silence = codebook, silence
         size = self.sizes = sizes(WordCodesSizes, options, "word-codes", "codes of words")
         self.norm = torch.nn.LayerNorm(size.states)
         self.enter = torch.nn.Linear(size.states, size.width)
@@ -91,9 +97,14 @@ class WordCodeEncoder(Network):
         self.slow = Conv(size.width, size.width, size.every + 2, stride=size.every)
         self.narrow = torch.nn.Linear(size.width, size.code)
         self.even = torch.nn.LayerNorm(size.code)
+        self.accents = accents
+        if accents:
+            self.register_buffer("directions", torch.zeros(accents, size.code))
+            self.register_buffer("centre", torch.zeros(size.code))
 
     def config(self) -> dict[str, Any]:
-        return {"codebook": self.codebook, **dataclasses.asdict(self.sizes)}
+        drawn = {"accents": self.accents, "silence": self.silence} if self.accents else {}
+        return {"codebook": self.codebook, **drawn, **dataclasses.asdict(self.sizes)}
 
     def blocks(self, count: int) -> torch.nn.ModuleList:
         """New ConvNeXt blocks."""
@@ -127,6 +138,34 @@ class WordCodeEncoder(Network):
             x = block(x, x.new_zeros(len(x), 1, 0)) * inside
         x = self.slow(x.transpose(1, 2)).transpose(1, 2)
         return self.even(self.narrow(x))  # type: ignore[no-any-return]
+
+    def drawn(self, numbers: torch.Tensor) -> DrawnAccent:
+        """Accents that standard normal numbers ``[row, accents + code]`` stand for.
+
+        Raises:
+            ValueError: an encoder without directions.
+        """
+        if not self.accents:
+            raise ValueError("this encoder has no directions of accents")
+        return drawn_accent.drawn(self.directions, numbers)
+
+    def with_accents(
+        self, directions: torch.Tensor, centre: torch.Tensor, silence: int
+    ) -> WordCodeEncoder:
+        """A copy with directions of accents.
+
+        Args:
+            directions: ``[direction, code]``
+                (:func:`voicenym.nets.content.drawn_accent.speaker_directions`).
+            centre: ``[code]``, mean vector of speech.
+            silence: code of silent places.
+        """
+        made = WordCodeEncoder(
+            self.codebook, len(directions), silence, **dataclasses.asdict(self.sizes)
+        )
+        state = {**self.state_dict(), "directions": directions, "centre": centre}
+        made.load_state_dict(state)
+        return made.eval()
 
 
 def standardised(x: torch.Tensor, inside: torch.Tensor) -> torch.Tensor:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -20,6 +20,8 @@ from voicenym.dsp.analysis_memory import analysing_anew
 
 WINDOWS = 4096
 """Windows that are remembered; the codes of 30 s at 25 codes a second need 4.5 KB."""
+WITH_VECTORS = 1536
+"""Of those with vectors, which need 48 KB: ten hours in windows of which 24 s are kept."""
 
 _PERIOD = ContextVar("period of the code memory", default=0)
 _PERIODS = itertools.count(1)
@@ -44,12 +46,13 @@ class Known(NamedTuple):
     Args:
         codes: ``[code, book]`` int16.
         scores: ``[code, kind]`` float32.
-        native: as ``codes``, of a native reading; None if the encoder has none.
+        natives: of each accent that the encoder knows, codes of a native reading ``[code, book]``
+            int16, or for drawn accents the vectors before the codebook, ``[code, element]`` int8.
     """
 
     codes: torch.Tensor
     scores: torch.Tensor
-    native: torch.Tensor | None = None
+    natives: Mapping[str, torch.Tensor]
 
 
 class CodeMemory:
@@ -97,7 +100,7 @@ class CodeMemory:
         waveforms: torch.Tensor,
         codes: torch.Tensor,
         scores: torch.Tensor,
-        native: torch.Tensor | None = None,
+        natives: Mapping[str, torch.Tensor] | None = None,
     ) -> None:
         """Remembers rows, of the weights of the last :meth:`find`.
 
@@ -105,13 +108,17 @@ class CodeMemory:
             waveforms: ``[row, time]``.
             codes: ``[row, book, code]``.
             scores: ``[row, code, kind]``.
-            native: as ``codes``, of a native reading.
+            natives: as of :class:`Known`, with a row more.
         """
-        natives = [None] * len(codes) if native is None else [_stored(row) for row in native]
-        for row, numbers, own, other in zip(waveforms, codes, scores, natives, strict=True):
-            known = Known(_stored(numbers), own.float().cpu().clone(), other)
+        natives = natives or {}
+        most = self._most
+        if any(part.dtype == torch.int8 for part in natives.values()):
+            most = min(most, WITH_VECTORS)
+        for place, (row, numbers, own) in enumerate(zip(waveforms, codes, scores, strict=True)):
+            others = {name: part[place].cpu().clone() for name, part in natives.items()}
+            known = Known(_stored(numbers), own.float().cpu().clone(), others)
             self._known[_digest(row)] = known
-            if len(self._known) > self._most:
+            while len(self._known) > most:
                 self._known.popitem(last=False)
 
 

@@ -16,7 +16,9 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets import matrix_precision
 from voicenym.nets.architectures import Network, sizes
+from voicenym.nets.content import drawn_accent
 from voicenym.nets.content.content_encoder import RATE, Content
+from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.code_memory import CodeMemory
@@ -24,6 +26,9 @@ from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
 
 SILENCE = 50
 """States of silence behind the speech of a short window of :meth:`WordCodeContent.units`: 1 s."""
+
+STEPS = 10.0
+"""Vectors that accents are drawn for are kept in steps of 0.1; their elements are within 12.7."""
 
 
 class Units(NamedTuple):
@@ -39,13 +44,13 @@ class Units(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Codes of windows ``[row, book, code]``, scores ``[row, code, kind]``, and codes of a native
-    reading, as the codes; None without their encoder.
+    """Codes of windows ``[row, book, code]``, scores ``[row, code, kind]``, and natives as of
+    :class:`~voicenym.nets.words.code_memory.Known`, with a row more.
     """
 
     codes: torch.Tensor
     scores: torch.Tensor
-    native: torch.Tensor | None
+    natives: Mapping[str, torch.Tensor]
 
 
 class WordCodeContent(Content):
@@ -90,7 +95,7 @@ class WordCodeContent(Content):
         self.most_samples = self._sizes.states * STATE // self.hop * self.hop
         self.context = min(3 * RATE, self.most_samples // 4) // self.hop * self.hop
         self._memory = CodeMemory()
-        self._native: tuple[WordCodeEncoder, ...] = ()  # in a tuple no module is registered
+        self._natives: dict[str, WordCodeEncoder] = {}  # in a dict no module is registered
         self.precision = matrix_precision.SINGLE
 
     @classmethod
@@ -113,32 +118,41 @@ class WordCodeContent(Content):
         found = self._found(self._whole(waveforms))
         return self._entries(found.codes), found.scores
 
-    def native(self, waveforms: torch.Tensor) -> torch.Tensor:
-        if not self._native:
-            return super().native(waveforms)
+    def native(
+        self, waveforms: torch.Tensor, accent: str = "native", drawn: DrawnAccent | None = None
+    ) -> torch.Tensor:
+        encoder = self._natives.get(accent)
+        if encoder is None:
+            return super().native(waveforms, accent, drawn)
         if not self.frames_of(waveforms.shape[1]):
             return self(waveforms)
-        found = self._found(self._whole(waveforms)).native
-        assert found is not None  # it is there with the encoder
-        return self._entries(found)
+        found = self._found(self._whole(waveforms)).natives[accent]
+        if not encoder.accents:
+            return self._entries(found.transpose(1, 2).long())
+        vectors = found.float() / STEPS
+        codes = self._nearest(vectors)
+        if drawn is not None:
+            moved = self._nearest(drawn_accent.changed(vectors, encoder.centre, drawn))
+            codes = torch.where(codes == encoder.silence, codes, moved)
+        return self._entries(codes)
 
-    def take_native(self, encoder: Network) -> None:
+    def take_native(self, encoder: Network, accent: str = "native") -> None:
         if not isinstance(encoder, WordCodeEncoder):
-            super().take_native(encoder)
+            super().take_native(encoder, accent)
             return
         own, given = self.codes.sizes, encoder.sizes
         if (own.states, own.every, own.code) != (given.states, given.every, given.code):
             raise VoicenymError(
-                f"native: gives {given.code} numbers from {given.every} states of {given.states}, "
-                f"and the codebook has {own.code} from {own.every} of {own.states}; train it again "
-                "from these codes"
+                f"{accent}: gives {given.code} numbers from {given.every} states of "
+                f"{given.states}, and the codebook has {own.code} from {own.every} of "
+                f"{own.states}; train it again from these codes"
             )
         if encoder.codebook and encoder.codebook != self.codes.codebook_digest():
             raise VoicenymError(
-                "native: was trained for another codebook than the content's; train it again from "
-                "these codes, or give the content that it was trained for"
+                f"{accent}: was trained for another codebook than the content's; train it again "
+                "from these codes, or give the content that it was trained for"
             )
-        self._native = (encoder,)
+        self._natives[accent] = encoder
 
     def _whole(self, waveforms: torch.Tensor) -> torch.Tensor:
         """Waveforms padded to whole frames."""
@@ -154,11 +168,13 @@ class WordCodeContent(Content):
             def joined(codes: list[torch.Tensor]) -> torch.Tensor:
                 return torch.stack(codes).to(padded.device, torch.int64).transpose(1, 2)
 
-            natives = [one.native for one in known if one.native is not None]
             return _Found(
                 joined([one.codes for one in known]),
                 torch.stack([one.scores for one in known]).to(padded.device),
-                joined(natives) if natives else None,
+                {
+                    name: torch.stack([one.natives[name] for one in known]).to(padded.device)
+                    for name in self._natives
+                },
             )
         states, lengths = self._states(padded)
         means, codes, misfit = self._analysed(states, lengths)
@@ -166,11 +182,14 @@ class WordCodeContent(Content):
         each = [misfit if network is None else network(means, misfit)]
         if network is not None and network.of_music is not None:
             each.append(network.music(means))
-        native = None
-        if self._native:
-            vectors = self._native[0].encoded(states, lengths)
-            native = self.codes.quantizer(vectors.transpose(1, 2)).codes
-        found = _Found(codes, torch.stack(each, 2), native)
+        natives = {}
+        for name, encoder in self._natives.items():
+            given = encoder.encoded(states, lengths)
+            if encoder.accents:  # rounded here, so that vectors from the memory are the same
+                natives[name] = (STEPS * given).round().clamp(-127, 127).to(torch.int8)
+            else:
+                natives[name] = self._nearest(given).transpose(1, 2).short()
+        found = _Found(codes, torch.stack(each, 2), natives)
         if remembers:
             self._memory.keep(padded, *found)
         return found
@@ -207,7 +226,7 @@ class WordCodeContent(Content):
         code]`` of states.
         """
         vectors = self.codes.encoded(states, lengths)
-        found = self.codes.quantizer(vectors.transpose(1, 2)).codes
+        found = self._nearest(vectors)
         lost = (vectors - self._entries(found)).square().sum(2)
         misfit = lost / vectors.square().sum(2).clamp_min(1e-12)
         return states.unflatten(1, (-1, self.codes.sizes.every)).mean(2), found, misfit
@@ -224,13 +243,17 @@ class WordCodeContent(Content):
         """
         return self.codes.quantizer.looked_up(codes).transpose(1, 2)
 
+    def _nearest(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Codes ``[row, book, code]`` of vectors ``[row, code, element]``."""
+        return self.codes.quantizer(vectors.transpose(1, 2)).codes  # type: ignore[no-any-return]
+
     def _stamp(self) -> Hashable:
         """Changes when a weight does."""
         values = [*self.parameters(), *self.buffers()]
         if self.language_scores is not None:
             values += self.language_scores.parameters()
-        for native in self._native:
-            values += native.parameters()
+        for native in self._natives.values():
+            values += [*native.parameters(), *native.buffers()]
         return tuple((v.data_ptr(), 0 if v.is_inference() else v._version) for v in values)
 
     def _vectors(

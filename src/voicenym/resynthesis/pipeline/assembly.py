@@ -11,7 +11,8 @@
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn
-           native/        encoder of codes of a native reading; where the accent is not kept
+           native/        encoder of codes of a native reading; where the accent is native
+           drawn/         one with directions of accents; where the accent is drawn
            language/      scores of other languages; where recordings of these are refused
 
 Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
@@ -38,6 +39,7 @@ from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
 from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+from voicenym.resynthesis.pipeline.prosody_settings import NATIVE
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord, names
 
 KIND = "pipeline"
@@ -55,9 +57,10 @@ CHOICES = (
     "language",
     "durations",
     "native",
+    "drawn",
 )
 """Optional modules, which some systems need."""
-OPTIONAL_NETWORKS = ("f0", "language", "durations", "native")
+OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE)
 """Those that are loaded with the needed ones, where they are there."""
 OF_REVISIONS = {"roh-2": "roh"}
 """Modules that stand for others from a revision of a system on; ``-2`` is from revision 2 on."""
@@ -189,7 +192,7 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
 
 
 def opened(
-    folder: Path, device: str = "cpu", precision: str = SINGLE, native: bool = False
+    folder: Path, device: str = "cpu", precision: str = SINGLE, natives: Collection[str] = ()
 ) -> Assembly:
     """The modules in a folder, cached while its configuration does not change.
 
@@ -197,7 +200,8 @@ def opened(
         folder: of the pipeline.
         device: where they compute.
         precision: of the products of a content encoder that knows several.
-        native: with codes of a native reading, where the folder has their encoder.
+        natives: accents of codes of a native reading; those are loaded whose encoder the folder
+            has.
 
     Raises:
         WeightsError: there is no such folder, or a part of it is not there.
@@ -211,16 +215,17 @@ def opened(
                 f"{folder}: is not the folder of a pipeline (no {CONFIG}); make one: {ASSEMBLE}"
             ) from None
         raise WeightsError(f"no weights in {folder}; put them together: {ASSEMBLE}") from None
-    return _opened(folder, device, precision, native, stamp)
+    return _opened(folder, device, precision, frozenset(natives), stamp)
 
 
 @functools.lru_cache(maxsize=2)
-def _opened(folder: Path, device: str, precision: str, native: bool, stamp: int) -> Assembly:
+def _opened(
+    folder: Path, device: str, precision: str, natives: frozenset[str], stamp: int
+) -> Assembly:
     settings = _settings(folder)
     there = there_are(folder)
     used = [*NEEDED, *(name for name in OPTIONAL_NETWORKS if name in there)]
-    if not native and "native" in used:
-        used.remove("native")
+    used = [name for name in used if name not in NATIVE or name in natives]
     made = _networks({name: part(folder, name) for name in used}, settings).to(device)
     if precision != SINGLE:
         made.content.precision = precision
@@ -282,7 +287,7 @@ def version(folder: Path) -> str:
     if not (folder / CONFIG).is_file():
         return ""
     _pipeline_config(folder)  # of another kind: refused
-    return stamp(folder, without=("language", "durations", "native", *OF_REVISIONS))
+    return stamp(folder, without=("language", "durations", *NATIVE, *OF_REVISIONS))
 
 
 def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
@@ -294,7 +299,7 @@ def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
         f0_predictor.load(places["f0"]) if "f0" in places else None,
         language_scores.load(places["language"]) if "language" in places else None,
         duration_predictor.load(places["durations"]) if "durations" in places else None,
-        word_code_encoder.load(places["native"]) if "native" in places else None,
+        {name: word_code_encoder.load(places[name]) for name in NATIVE if name in places},
     )
 
 

@@ -15,6 +15,7 @@ from voicenym.dsp.phrases import Phrases
 from voicenym.dsp.pitch.contour_changes import moved, noisy, quantised
 from voicenym.dsp.pitch.phrase_intonation import Intonation, intonation_offsets
 from voicenym.nets.content.content_encoder import RATE
+from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
 from voicenym.resynthesis.common.drawn_timing import DrawnTiming
@@ -34,7 +35,7 @@ from voicenym.resynthesis.pipeline.conditioning import (
 from voicenym.resynthesis.pipeline.language_check import LanguageCheck
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.profile_reader import ENDLESS, Profile
-from voicenym.resynthesis.pipeline.prosody_settings import Prosody
+from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
 
 ROUNDING = 0.02
 """Seconds by which the profile may round the length of a recording."""
@@ -52,16 +53,24 @@ class Voice:
             parts are conditioned on different vectors.
         log_f0, log_f0_std: ``[row]``, target moments of ln F0.
         seeds: ``[row]`` int64, of all noise.
+        accents: of the rows; None where none is drawn.
     """
 
     vectors: torch.Tensor
     log_f0: torch.Tensor
     log_f0_std: torch.Tensor
     seeds: torch.Tensor
+    accents: DrawnAccent | None = None
 
     def of(self, rows: list[int]) -> Voice:
         """The voices of some rows."""
-        return Voice(self.vectors[rows], self.log_f0[rows], self.log_f0_std[rows], self.seeds[rows])
+        return Voice(
+            self.vectors[rows],
+            self.log_f0[rows],
+            self.log_f0_std[rows],
+            self.seeds[rows],
+            None if self.accents is None else self.accents.of(rows),
+        )
 
 
 class PipelineCore(Grouped):
@@ -180,8 +189,9 @@ class _Group(Group):
             return
         samples = window.samples[self.rows, : self.end - window.start]
         features, scores = parts.content.with_language_score(samples)
-        if self._prosody.accent == "native":
-            features = parts.content.native(samples)
+        if (accent := self._prosody.accent) in NATIVE:
+            drawn = self._voice.accents if accent == "drawn" else None
+            features = parts.content.native(samples, accent, drawn)
         own = frames_within(parts, window.before, kept)
         here = slice(window.before, window.before + kept)
         self.language.add(None if scores is None else scores[:, own], samples[:, here])

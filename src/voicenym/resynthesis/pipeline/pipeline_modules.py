@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from voicenym.dsp.pitch.trackers import Tracker, tracker
 from voicenym.errors import VoicenymError
@@ -26,7 +27,7 @@ class Assembly:
         f0_predictor: of F0 from content; None where F0 is copied.
         language: scores of other languages; None if unknown.
         durations: predictor of durations from content; None where timing is not drawn.
-        native: encoder of codes of a native reading; None where the accent is kept.
+        natives: encoders of codes of a native reading by accent; none where the accent is kept.
 
     Raises:
         VoicenymError: incompatible modules; the first mismatch is named.
@@ -39,7 +40,7 @@ class Assembly:
     f0_predictor: F0Predictor | None = None
     language: LanguageScores | None = None
     durations: DurationPredictor | None = None
-    native: WordCodeEncoder | None = None
+    natives: Mapping[str, WordCodeEncoder] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         recorded = self.synthesizer.config()
@@ -95,8 +96,13 @@ class Assembly:
                 "them again with --content"
             )
         self.content.score_languages(self.language)
-        if self.native is not None:
-            self.content.take_native(self.native)
+        for accent, encoder in self.natives.items():
+            if accent == "drawn" and not encoder.accents:
+                raise VoicenymError(
+                    "drawn: this encoder of native codes has no directions of accents; train it "
+                    "with train native-codes --accents, or add it as --native"
+                )
+            self.content.take_native(encoder, accent)
 
     @property
     def tracker(self) -> Tracker:
@@ -111,7 +117,7 @@ class Assembly:
 
     def to(self, device: str) -> Assembly:
         """The modules on a device."""
-        optional = (self.f0_predictor, self.language, self.durations, self.native)
+        optional = (self.f0_predictor, self.language, self.durations, *self.natives.values())
         for network in (self.content, self.speaker, self.synthesizer, *optional):
             if network is not None:
                 network.to(device).requires_grad_(False)

@@ -16,6 +16,7 @@ from voicenym.errors import UnknownSystemError
 from voicenym.identity import METHODS, Identity, compatibility
 from voicenym.identity.copy import Half, for_parts
 from voicenym.nets.checkpoint import stamp, together
+from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.speakers.speaker_encoder import RATE
 from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
@@ -294,7 +295,17 @@ class Pipeline(Anonymizer):
             to_mean.to(self.device),
             to_std.to(self.device),
             torch.tensor(seeds, dtype=torch.int64, device=self.device),
+            self._accents(pseudonyms),
         )
+
+    def _accents(self, pseudonyms: Sequence[Pseudonym]) -> DrawnAccent | None:
+        """Accents of pseudonyms, where the setting draws them."""
+        encoder = self.parts.natives.get("drawn")
+        if encoder is None or "drawn" not in self.accents:
+            return None
+        count = encoder.accents + encoder.sizes.code
+        numbers = [one.normals("pipeline.accent", count) for one in pseudonyms]
+        return encoder.drawn(torch.tensor(numbers, dtype=torch.float32, device=self.device))
 
     def _register(self) -> Register:
         place = assembly.part(self.folder, "register")

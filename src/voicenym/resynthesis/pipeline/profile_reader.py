@@ -181,7 +181,9 @@ class ProfileReader:
                 check.add(scores[:, own], samples[:, before : before + kept])
             for accent, found in self._ratios.items():
                 assert self._parts.durations is not None  # Pipeline.profiler
-                frames = content if accent == "kept" else self._parts.content.native(samples)
+                # a drawn accent changes few durations, and no pseudonym is known yet
+                own_accent = accent == "kept"
+                frames = content if own_accent else self._parts.content.native(samples, accent)
                 found[row].append(self._parts.durations.ratios(frames)[0, own].cpu())
         else:
             for found in self._ratios.values():

@@ -10,7 +10,9 @@ TARGETED = {"predicted", "moved"}
 """Those that give F0 the mean and deviation of the target voice; one of them at most."""
 FARTHEST = 2.0
 LEVELS, TIMINGS = ("kept", "drawn", "fixed"), ("kept", "loose", "drawn")
-ACCENTS = ("kept", "native")
+ACCENTS = ("kept", "native", "drawn")
+NATIVE = ("native", "drawn")
+"""Those whose content is that of a native reading."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Prosody:
             (:mod:`voicenym.resynthesis.common.loose_timing`); ``drawn``: durations are predicted
             and drawn, and the length changes (:mod:`voicenym.resynthesis.common.drawn_timing`).
         accent: ``kept``; ``native``: content is that of a native reading of the same words
-            (:meth:`voicenym.nets.content.content_encoder.Content.native`).
+            (:meth:`voicenym.nets.content.content_encoder.Content.native`); ``drawn``: with an
+            accent that the pseudonym draws (:mod:`voicenym.nets.content.drawn_accent`).
     """
 
     changes: tuple[str, ...] = ()
@@ -73,7 +76,8 @@ class Prosody:
             ("accent", accent, ACCENTS),
         ):
             if value not in known:
-                raise ValueError(f"{name} is {' or '.join(known)}, not {value!r}")
+                names = f"{', '.join(known[:-1])} or {known[-1]}"
+                raise ValueError(f"{name} is {names}, not {value!r}")
         if timing != "kept" and level == "kept":
             raise ValueError(
                 f"timing={timing} needs level=drawn or level=fixed: the level of the input would "

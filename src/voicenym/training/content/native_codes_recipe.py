@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Utterance
 
 
-NATIVE = Path("ssl", "native")
+NATIVE = Path("ssl", "drawn")
 """Folder of the bundled encoder of native codes, within the bundled assemblies."""
 
 
@@ -44,6 +44,7 @@ class NativeCodesRecipe(SpeechRecipe):
             the encoder of --from.
         adversary: Weight of a branch that recognises speakers by the codes, against which the
             encoder learns; 0: none.
+        accents: Directions of drawn accents, at most as many as a code has elements; 0: none.
         states: Folder for Whisper's states and codes of readings; default: within the output
             folder.
         prepare: Keep the states, and train nothing.
@@ -58,6 +59,7 @@ class NativeCodesRecipe(SpeechRecipe):
     start: Path = option("--from", default=Path(BUNDLED))
     encoder: Path | None = None
     adversary: float | None = option(default=None, minimum=0.0)
+    accents: int = option(default=0, minimum=0)
     states: Path | None = None
     prepare: bool = False
 
@@ -69,8 +71,9 @@ class NativeCodesRecipe(SpeechRecipe):
         from voicenym.nets.words.whisper_published import published
         from voicenym.resynthesis.pipeline import assembly
         from voicenym.training.content import train_native_codes as steps
+        from voicenym.training.content.accent_directions import with_directions
         from voicenym.training.content.native_code_targets import matched, usual_silence
-        from voicenym.training.content.native_code_windows import NativeCodeFiles
+        from voicenym.training.content.native_code_windows import NativeCodeFiles, WindowReader
         from voicenym.training.content.speech_windows import parted, pieces
         from voicenym.training.speech.speaker_split import speaker_split
 
@@ -171,6 +174,10 @@ class NativeCodesRecipe(SpeechRecipe):
                 outcome.best
             ),
         }
+        if self.accents:
+            reader = WindowReader({})
+            encoder = with_directions(encoder, codes, files, reader, silence, self.accents)
+            card["directions of drawn accents"] = self.accents
         word_code_encoder.save(encoder, self.output, card, bits=8)
         return self.result(outcome, {f"{steps.MONITOR} on held-out speakers": outcome.best})
 

@@ -351,4 +351,5 @@ def go_on_from(encoder: WordCodeEncoder, place: Path) -> None:
             f"{place}: native codes for another codebook, or of other sizes; give those of the "
             "codes of --from, and 'before' in the configuration as many blocks"
         )
-    encoder.load_state_dict(known.state_dict())
+    own = encoder.state_dict()
+    encoder.load_state_dict({name: x for name, x in known.state_dict().items() if name in own})
