@@ -18,6 +18,7 @@ from voicenym.apps.cli import app
 from voicenym.nets.content import word_code_bottleneck, word_code_encoder
 from voicenym.nets.words.whisper import Whisper, Writing
 from voicenym.nets.words.whisper_published import Published, save_published
+from voicenym.training.content import accent_directions
 
 TINY = """
 before: 2
@@ -88,7 +89,8 @@ def run(corpus, monkeypatch):
     return invoke
 
 
-def test_an_encoder_is_trained_for_the_same_codebook(run, corpus):
+def test_an_encoder_is_trained_for_the_same_codebook(run, corpus, monkeypatch):
+    monkeypatch.setattr(accent_directions, "STRETCH", 8)  # the recordings are short
     given = ("--from", "codes", "--readings", "aloud", "-o", "native")
     done = run(*given, "--prepare")
     assert done.exit_code == 0, done.output
@@ -109,8 +111,9 @@ def test_an_encoder_is_trained_for_the_same_codebook(run, corpus):
     states, lengths = torch.randn(1, 20, 32), torch.tensor([20])
     with torch.inference_mode():
         assert found.encoded(states, lengths).shape == (1, 10, 8)
-    done = run(*given, "--steps", 12, "--adversary", 0.2, "-o", "against")
+    done = run(*given, "--steps", 12, "--adversary", 0.2, "--accents", 2, "-o", "against")
     assert done.exit_code == 0, done.output
+    assert word_code_encoder.load(corpus / "against").accents == 2
 
 
 def test_readings_of_other_texts_are_refused(run):

@@ -85,6 +85,34 @@ def test_native_frames_are_the_entries_nearest_to_what_the_other_encoder_gives(
     assert set(content.state_dict()) == set(WordCodeContent.of(whisper, codes).state_dict())
 
 
+def test_drawn_accents_move_vectors_but_not_silence(whisper, codes, content):
+    torch.manual_seed(3)
+    plain = WordCodeEncoder(**CODES, before=2).eval()
+    wave = noise(2, 32_000)
+    book = codes.quantizer.books[0]
+    with torch.inference_mode():
+        vectors = plain.encoded(whisper.states(wave), torch.full((2,), 100))
+        numbers = book.nearest((vectors / 0.1).round().mul(0.1).flatten(0, 1)).view(2, -1)
+    silence = int(numbers[0, 7])
+    encoder = plain.with_accents(torch.randn(4, 6), vectors.mean((0, 1)), silence)
+    try:
+        content.take_native(encoder, "drawn")
+        with torch.inference_mode():
+            assert torch.equal(content.native(wave, "drawn"), book.vectors[numbers])
+            accents = encoder.drawn(torch.tensor([[2.0] * 10, [0.0] * 10]))
+            found = content.native(wave, "drawn", accents)
+            alone = content.native(wave[:1], "drawn", accents.of([0]))
+        assert torch.equal(found[1], book.vectors[numbers[1]]), "an accent of zeros is none"
+        assert torch.equal(found[:1], alone), "from the memory"
+        quiet = numbers[0] == silence
+        assert torch.equal(found[0, quiet], book.vectors[numbers[0, quiet]])
+        assert not torch.equal(found[0], book.vectors[numbers[0]])
+        with pytest.raises(ValueError, match="no directions"):
+            plain.drawn(torch.zeros(1, 6))
+    finally:
+        content._natives.clear()
+
+
 def test_native_codes_follow_their_own_weights(content, native):
     wave = noise(1, 32_000)
     with torch.inference_mode():

@@ -14,6 +14,7 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_code_encoder
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.training.content import accent_directions
 from voicenym.training.content import train_native_codes as recipe
 from voicenym.training.content.native_code_targets import (
     NativeTargets,
@@ -294,8 +295,28 @@ def test_a_run_goes_on(whisper, codes, windows, tmp_path):
     assert len(outcome.curve) == 2
 
 
-def test_a_training_goes_on_from_other_native_codes(codes, tmp_path):
+def test_directions_of_accents_come_from_windows_of_one_speaker(codes, windows, monkeypatch):
+    monkeypatch.setattr(accent_directions, "STRETCH", 8)
+    encoder, reader = recipe.started(codes, CONFIG), WindowReader({})
+    files = [*windows, (windows[0][0], "")]
+    found = accent_directions.with_directions(encoder, codes, files, reader, SILENCE, 3)
+    again = accent_directions.with_directions(encoder, codes, windows, reader, SILENCE, 3)
+    assert torch.equal(found.directions, again.directions), "without windows of several speakers"
+    assert found.directions.shape == (3, 8)
+    assert (found.accents, found.silence) == (3, SILENCE)
+    assert float(found.centre.abs().max()) > 0.0
+    states, lengths = torch.randn(1, 20, 32), torch.tensor([20])
+    with torch.inference_mode():
+        assert torch.equal(found.encoded(states, lengths), encoder.encoded(states, lengths))
+    with pytest.raises(CorpusError, match="accents need two speakers"):
+        accent_directions.with_directions(encoder, codes, files[-1:], reader, SILENCE, 3)
+
+
+@pytest.mark.parametrize("accents", [0, 3])
+def test_a_training_goes_on_from_other_native_codes(codes, tmp_path, accents):
     known = recipe.started(codes, CONFIG)
+    if accents:
+        known = known.with_accents(torch.ones(3, 8), torch.zeros(8), 2)
     with torch.no_grad():
         known.narrow.weight.add_(1.0)
     word_code_encoder.save(known, tmp_path / "known")
