@@ -1,4 +1,4 @@
-"""Resynthesis of word codes: the key draws voice, F0 and tempo; the accent is a native one."""
+"""Resynthesis of word codes: the key draws voice, accent, F0 and tempo."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
 
 @dataclass(frozen=True)
 class WordCodes(Pipeline):
-    """Word codes of 215 bits a second and a vocoder; the key draws voice, F0 and tempo.
+    """Word codes of 215 bits a second and a vocoder; the key draws voice, accent, F0 and tempo.
 
     1. Content: word codes, 25 a second from one codebook of 512, learned to keep what a recogniser
        needs for the words. They are those of a native reading of the same words, predicted from
@@ -60,7 +60,7 @@ class WordCodes(Pipeline):
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
-        title="word codes and a vocoder (English); voice, F0, tempo drawn; accent, level fixed",
+        title="word codes and a vocoder (English); voice, accent, F0, tempo drawn; level fixed",
         paper="the project's own; codes of a recogniser's states after van den Oord et al., "
         "'Neural discrete representation learning', NeurIPS 2017; pseudo-speakers of Turner et "
         "al., 'Generating identities with mixture models for speaker anonymization', Computer "
@@ -71,6 +71,9 @@ class WordCodes(Pipeline):
             "Whisper's encoder, 25 a second: 225 bits a second at most; the projection is trained "
             "towards the codes of a native reading of the same words; up to revision 2 it is the "
             "content encoder's own, with 215 bits a second measured",
+            "c' = m + g (c - m) + D z before the codebook, from revision 4 on: D 32 directions in "
+            "which speakers differ, z and ln g normal numbers that the pseudonym draws; silence "
+            "stays as it is",
             "ln F0 = m + s (mu(content) + sigma(content) e), e a smooth random function that the "
             "key draws, m and s those of the drawn voice; voiced where p(content) > 1/2",
             "x' = m + P z, z drawn by the pseudonym from a mixture of Gaussians over the principal "
@@ -81,7 +84,7 @@ class WordCodes(Pipeline):
             "revision 1 the power over 3 s is that of the input",
         ),
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a recording; "
-        "content/, speaker/, synthesizer/, mixture/, register/, f0/",
+        "content/, speaker/, synthesizer/, mixture/, register/, f0/, drawn/",
         protects="ignorant and lazy-informed verifiers; in part attackers who train on its output "
         "(EER 26.9 % against one who reads the content of the output again; 32.8 % with "
         "timing=drawn)",
@@ -91,7 +94,7 @@ class WordCodes(Pipeline):
             "no sample, phase, spectrum, F0 or level of the original reaches the output, only word "
             "codes and where its phrases are; in revision 1 also the level over 3 s and a ceiling "
             "in pauses",
-            "the voice depends on the pseudonym alone",
+            "voice and change of accent depend on the pseudonym alone",
             "the output does not depend on the block size; memory is bounded",
         ),
         fails=(
