@@ -86,7 +86,7 @@ class WordCodes(Pipeline):
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a recording; "
         "content/, speaker/, synthesizer/, mixture/, register/, f0/, drawn/",
         protects="ignorant and lazy-informed verifiers; in part attackers who train on its output "
-        "(EER 26.9 % against one who reads the content of the output again; 32.8 % with "
+        "(EER 28.1 % against one who reads the content of the output again; 32.8 % with "
         "timing=drawn)",
         promises=(
             "length and channels are kept; phrases begin within 0.1 s of where they did, and "
@@ -99,11 +99,11 @@ class WordCodes(Pipeline):
         ),
         fails=(
             "wording, and in part accent, speaking rate and pauses are kept: who trains on its "
-            "output and has three recordings of a speaker on either side has an EER of 21.9 %, and "
-            "finds one of 47 speakers in 45 % of the trials",
+            "output and has three recordings of a speaker on either side has an EER of 23.0 %, and "
+            "finds one of 47 speakers in 40 % of the trials",
             "words that were said in another way than in a native reading may become other words",
-            "how many words are lost depends on the drawn voice: with three keys of revision 1, "
-            "WER by Whisper tiny.en is 1.21 to 1.36 times the originals'",
+            "how many words are lost depends on the drawn voice: with three keys, WER by Whisper "
+            "tiny.en is 1.20 to 1.28 times the originals'",
             "all speech is equally loud, near the microphone and far from it",
             "emotion, stress and intonation of the speaker are lost: F0 and level are those that "
             "fit the words",
