@@ -177,7 +177,7 @@ class NativeCodesRecipe(SpeechRecipe):
         if self.accents:
             reader = WindowReader({})
             encoder = with_directions(encoder, codes, files, reader, silence, self.accents)
-            card["directions of drawn accents"] = self.accents
+            card["directions of drawn accents"] = encoder.accents
         word_code_encoder.save(encoder, self.output, card, bits=8)
         return self.result(outcome, {f"{steps.MONITOR} on held-out speakers": outcome.best})
 
