@@ -90,7 +90,7 @@ def run(corpus, monkeypatch):
 
 
 def test_an_encoder_is_trained_for_the_same_codebook(run, corpus, monkeypatch):
-    monkeypatch.setattr(accent_directions, "STRETCH", 8)  # the recordings are short
+    monkeypatch.setattr(accent_directions, "PART", 8)  # the recordings are short
     given = ("--from", "codes", "--readings", "aloud", "-o", "native")
     done = run(*given, "--prepare")
     assert done.exit_code == 0, done.output

@@ -296,7 +296,7 @@ def test_a_run_goes_on(whisper, codes, windows, tmp_path):
 
 
 def test_directions_of_accents_come_from_windows_of_one_speaker(codes, windows, monkeypatch):
-    monkeypatch.setattr(accent_directions, "STRETCH", 8)
+    monkeypatch.setattr(accent_directions, "PART", 8)
     encoder, reader = recipe.started(codes, CONFIG), WindowReader({})
     files = [*windows, (windows[0][0], "")]
     found = accent_directions.with_directions(encoder, codes, files, reader, SILENCE, 3)

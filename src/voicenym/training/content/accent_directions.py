@@ -13,8 +13,8 @@ from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.training.content.native_code_windows import NativeWindow
 
-STRETCH = 100
-"""Codes of a stretch of speech, 4 s: about as long as a recording, whose means vary as much."""
+PART = 100
+"""Codes of a part of a window, 4 s: about as long as a recording, whose means vary as much."""
 
 
 @torch.inference_mode()
@@ -37,7 +37,7 @@ def with_directions(
         count: of directions.
 
     Raises:
-        CorpusError: fewer than two speakers with two stretches of speech.
+        CorpusError: fewer than two speakers with two parts of speech.
     """
     device = next(encoder.parameters()).device
     means, speakers = [], []
@@ -50,8 +50,8 @@ def with_directions(
         length = torch.tensor([states.shape[1]], device=device)
         vectors = encoder.encoded(states, length)
         silent = book(vectors.transpose(1, 2)).codes[0, 0] == silence
-        for own, quiet in zip(vectors[0].split(STRETCH), silent.split(STRETCH), strict=True):
-            if len(own) >= STRETCH // 2:
+        for own, quiet in zip(vectors[0].split(PART), silent.split(PART), strict=True):
+            if len(own) >= PART // 2:
                 means.append(drawn_accent.speech_mean(own, quiet).cpu())
                 speakers.append(names.index(name))
     try:
