@@ -70,3 +70,15 @@ def test_a_pool_of_shards_is_that_of_the_files(command, tmp_path):
     assert torch.equal(one.vectors, two.vectors)
     done = command("pool", "build", tmp_path, "-o", tmp_path / "no", "--speaker-field", "who")
     assert b"--speaker-field is for shards" in done.stderr
+
+
+def test_gpus_that_are_not_used_or_not_here_are_refused(command, tmp_path):
+    corpus(tmp_path)
+    ask = ("pool", "build", tmp_path, "-o", tmp_path / "pool", "-q")
+    done = command(*ask, "--engine", "ray", "--gpus", 1)
+    assert done.returncode == 1
+    assert b"--gpus 1: the workers compute on cpu; add --device cuda" in done.stderr
+    if not torch.cuda.is_available():
+        done = command(*ask, "--device", "cuda")
+        assert done.returncode == 1
+        assert b"torch finds no GPU here; take --device cpu" in done.stderr

@@ -48,6 +48,9 @@ def test_the_cache_distinguishes_keys_systems_verifiers_and_contents(corpus, spe
     spectrum.version = "2"
     embedder(spectrum, [first])
     assert spectrum.embedded == len(transforms) + 1
+    spectrum.device = "cuda"  # whose last bits are others
+    embedder(spectrum, [first])
+    assert spectrum.embedded == len(transforms) + 2
 
 
 def test_progress_counts_every_recording_once(corpus, spectrum):

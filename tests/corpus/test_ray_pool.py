@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -200,6 +201,30 @@ def test_another_release_on_a_node_is_refused(session, monkeypatch):
         list(pool.answers([1]))
 
 
+def test_gpus_that_no_node_has_are_refused_at_once(session, corpus):
+    if ray.cluster_resources().get("GPU"):
+        pytest.skip("this machine has a GPU")
+    engine = RayEngine(gpus=0.5)
+    with (
+        pytest.raises(CorpusError, match=r"^--gpus 0\.5: no node .*the most are 0"),
+        engine.pool(2, lambda task: task, functools.partial, print),
+    ):
+        pass
+
+
+def test_there_are_as_many_workers_as_the_nodes_have_gpus_for(monkeypatch):
+    nodes = [
+        {"Alive": True, "Resources": {"CPU": 16.0, "GPU": 2.0}},
+        {"Alive": True, "Resources": {"CPU": 16.0, "GPU": 1.0}},
+        {"Alive": True, "Resources": {"CPU": 16.0}},
+        {"Alive": False, "Resources": {"GPU": 8.0}},
+    ]
+    monkeypatch.setattr(ray_pool, "imported", lambda: SimpleNamespace(nodes=lambda: nodes))
+    assert [ray_pool._places(gpus) for gpus in (1.0, 0.25, 0.3, 2.0)] == [3, 12, 9, 1]
+    with pytest.raises(CorpusError, match="the most are 2"):
+        ray_pool._places(4.0)
+
+
 def test_tasks_are_drawn_as_they_are_needed(session):
     drawn = []
 
@@ -314,10 +339,12 @@ def test_folders_of_dead_processes_are_removed_and_those_of_living_ones_stay(tmp
 
 def test_options_of_engines():
     assert engine_of("local") is LOCAL
-    assert engine_of("ray", "h:1", 0.5) == RayEngine("h:1", 0.5)
+    assert engine_of("ray", "h:1", 0.5, "cuda") == RayEngine("h:1", 0.5)
+    with pytest.raises(CorpusError, match="add --device cuda"):
+        engine_of("ray", None, 0.5)
     for name, address, gpus in (("spark", None, None), ("local", "h:1", None), ("ray", None, -1.0)):
         with pytest.raises(CorpusError, match=r"--engine|--gpus"):
-            engine_of(name, address, gpus)
+            engine_of(name, address, gpus, "cuda")
 
 
 def test_a_cluster_that_cannot_be_reached_is_named_at_once():

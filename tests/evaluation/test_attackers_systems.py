@@ -20,7 +20,7 @@ THEIRS = Key(bytes(32))
 
 def asked(*texts):
     fields = {field: None for field in Request.__dataclass_fields__}
-    return Request(**{**fields, "per": "speaker", "attacker_systems": list(texts)})
+    return Request(**{**fields, "per": "speaker", "device": "cpu", "attacker_systems": list(texts)})
 
 
 def test_attackers_run_their_settings_and_the_user_those_of_the_user(corpus):

@@ -57,3 +57,8 @@ def test_mistakes_name_what_is_near(text, message):
 def test_every_system_of_ours_has_no_settings_by_default():
     for name in SYSTEMS.names():
         assert changed(name, {p.name: p.default for p in SYSTEMS.parameters(name)}) == {}
+
+
+def test_the_device_is_no_part_of_a_name():
+    assert label("base", {"device": "cuda"}) == "base"
+    assert label("mcadams", {"device": "cuda", "low": 0.8}) == "mcadams:low=0.8"

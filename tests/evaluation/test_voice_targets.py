@@ -140,6 +140,7 @@ def test_targets_are_a_setting_of_the_plan(corpus):
 def test_targets_that_other_options_exclude_are_refused(options, message, tmp_path):
     fields = {field: None for field in Request.__dataclass_fields__}
     given = {"corpus": tmp_path, "output": tmp_path, "system": ["recast"], "per": "speaker"}
+    given["device"] = "cpu"
     request = Request(**{**fields, **given, **options})
     if message:
         with pytest.raises(VoicenymError, match=message):

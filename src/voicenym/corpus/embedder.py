@@ -93,7 +93,8 @@ class Embedder:
         Raises:
             VoicenymError: a failure concerns the whole run.
         """
-        prefix = f"{verifier.name} {verifier.version} | "
+        where = "" if verifier.device == "cpu" else f"on {verifier.device} "  # other last bits
+        prefix = f"{verifier.name} {verifier.version} {where}| "
         identities: list[str] = []
         for recording in recordings:
             try:

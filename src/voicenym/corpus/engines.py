@@ -102,17 +102,22 @@ def workers_of(engine: Engine, workers: int | None) -> int:
     return 0 if engine.address else cores()
 
 
-def engine_of(name: str, address: str | None = None, gpus: float | None = None) -> Engine:
+def engine_of(
+    name: str, address: str | None = None, gpus: float | None = None, device: str = "cpu"
+) -> Engine:
     """Engine by its name.
 
     Args:
         name: ``local`` or ``ray``.
         address: of a cluster, for ``ray``.
         gpus: share of a GPU for each worker, for ``ray``.
+        device: that the workers compute on.
 
     Raises:
-        CorpusError: no such engine, or options that it does not have.
+        CorpusError: no such engine, options that it does not have, or GPUs that nothing uses.
     """
+    if gpus and device == "cpu":
+        raise CorpusError(f"--gpus {gpus:g}: the workers compute on cpu; add --device cuda")
     if name == "ray":
         if gpus is not None and not 0 <= gpus <= 16:
             raise CorpusError(f"--gpus {gpus}: give the GPUs of a worker, such as 1 or 0.25")

@@ -101,8 +101,14 @@ class RayPool(Generic[T, A]):
 
     def __enter__(self) -> RayPool[T, A]:
         self._session.__enter__()
-        if self._count < 1:
-            self._count = max(1, int(imported().cluster_resources().get("CPU", 1)))
+        try:
+            if self._count < 1:
+                self._count = max(1, int(imported().cluster_resources().get("CPU", 1)))
+            if self._gpus:
+                self._count = min(self._count, _places(self._gpus))
+        except BaseException:
+            self._session.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -319,6 +325,22 @@ class RayWorker:
             return DONE, (answers, time.perf_counter() - started)
         except Exception as error:
             return FAILED, portable(error)
+
+
+def _places(gpus: float) -> int:
+    """Number of actors for which the nodes have GPUs; Ray itself waits for more without end.
+
+    Raises:
+        CorpusError: there are none.
+    """
+    most = [node["Resources"].get("GPU", 0.0) for node in imported().nodes() if node["Alive"]]
+    found = sum(int(own / gpus + 1e-6) for own in most)
+    if not found:
+        raise CorpusError(
+            f"--gpus {gpus:g}: no node of the cluster has so many GPUs (the most are "
+            f"{max(most, default=0.0):g}); start nodes that have them, or leave out --gpus"
+        )
+    return found
 
 
 def _check_nodes() -> None:

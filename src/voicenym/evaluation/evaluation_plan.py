@@ -39,6 +39,7 @@ class Plan:
             by that system is known.
         file_notes: notes of the report on these files.
         line: last steps of all recordings, also of originals, such as a telephone line.
+        device: of the systems, and of verifiers that are networks.
         verifiers: names of the attackers' verifiers; each attacker runs with each. Figures that
             need vectors alone, such as distinctiveness, are the first one's.
         denoisers: names, for V-Cloak's A2.
@@ -73,6 +74,7 @@ class Plan:
     pool_is_original: bool = True
     file_notes: tuple[str, ...] = ()
     line: tuple[Step, ...] = ()
+    device: str = "cpu"
     verifiers: tuple[str, ...] = ("resemblyzer",)
     denoisers: tuple[str, ...] = ()
     keys: int = 24

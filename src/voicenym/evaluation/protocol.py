@@ -64,7 +64,7 @@ def evaluate(
     for target in targets:  # an attacker that is not there is refused at once
         attackers_of(plan, target, say)
     with Embedder(VectorCache(cache), workers, progress, left_out, engine) as embedder:
-        voices = [verifier(name) for name in plan.verifiers]
+        voices = [verifier(name).on(plan.device) for name in plan.verifiers]
         statistics = VoiceStatistics()
         transforms = {target.name: target.protection.transform for target in targets}
         usable = sound(plan, transforms, voices, statistics, embedder, say)

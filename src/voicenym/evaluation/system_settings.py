@@ -59,7 +59,7 @@ def label(name: str, parameters: Mapping[str, Any], weights: str = "") -> str:
 
     Args:
         name: of the system.
-        parameters: that differ from its defaults.
+        parameters: that differ from its defaults; the device, which changes last bits, is left out.
         weights: version of its weights, which replaces the folders of paths.
 
     Example:
@@ -68,9 +68,8 @@ def label(name: str, parameters: Mapping[str, Any], weights: str = "") -> str:
         >>> label("base", {"weights": "/elsewhere/mine"}, "0123456789abcdef")
         'base:weights=mine@01234567'
     """
-    if not parameters:
-        return name
-    return f"{name}:{','.join(f'{k}={_text(v, weights)}' for k, v in sorted(parameters.items()))}"
+    said = [f"{k}={_text(v, weights)}" for k, v in sorted(parameters.items()) if k != "device"]
+    return f"{name}:{','.join(said)}" if said else name
 
 
 def _text(value: Any, weights: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from functools import cache
 from math import nan
 from pathlib import Path
@@ -33,6 +34,11 @@ class EncoderVerifier(Verifier):
     @abstractmethod
     def _shared(self) -> Encoder:
         """The network, one instance a process; the caller must not change it."""
+
+    def on(self, device: str) -> EncoderVerifier:
+        found = copy(self)
+        found.device = device
+        return found
 
     def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
         import torch
@@ -69,7 +75,7 @@ class Resemblyzer(EncoderVerifier):
         return stored_encoder(self._folder)
 
     def _shared(self) -> Encoder:
-        return shared_encoder(self._folder, self.version)
+        return shared_encoder(self._folder, self.version, self.device)
 
 
 class StoredEncoder(EncoderVerifier):
@@ -98,7 +104,7 @@ class StoredEncoder(EncoderVerifier):
         return stored_encoder(self._folder)
 
     def _shared(self) -> Encoder:
-        return shared_encoder(self._folder, self.version)
+        return shared_encoder(self._folder, self.version, self.device)
 
 
 def stored_encoder(folder: Path) -> Encoder:
@@ -109,6 +115,6 @@ def stored_encoder(folder: Path) -> Encoder:
 
 
 @cache
-def shared_encoder(folder: Path, version: str) -> Encoder:
-    """The encoder in a folder, one instance a process; the caller must not change it."""
-    return stored_encoder(folder)
+def shared_encoder(folder: Path, version: str, device: str = "cpu") -> Encoder:
+    """The encoder in a folder, one instance a process and device; the caller must not change it."""
+    return stored_encoder(folder).to(device)

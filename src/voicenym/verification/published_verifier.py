@@ -43,4 +43,4 @@ class Published(EncoderVerifier):
         return stored_encoder(self._folder)
 
     def _shared(self) -> Encoder:
-        return shared_encoder(self._folder, self.version)
+        return shared_encoder(self._folder, self.version, self.device)

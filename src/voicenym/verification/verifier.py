@@ -34,12 +34,22 @@ class Verifier(ABC):
             of a speaker's vectors about their mean; 1 for log-likelihood ratios.
         calibration: slope and offset that map the score of two recordings to a log-likelihood ratio
             in nats; NaN where they are unknown.
+        device: that :meth:`embed` computes on.
     """
 
     name: str
     version: str
     concentration: float = CONCENTRATION
     calibration: tuple[float, float] = UNKNOWN
+    device: str = "cpu"
+
+    def on(self, device: str) -> Verifier:
+        """The verifier on a device, if it is a network; others compute on the processor.
+
+        Args:
+            device: as of :func:`voicenym.anonymizer.devices.check_device`.
+        """
+        return self
 
     @abstractmethod
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:

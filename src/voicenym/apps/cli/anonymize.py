@@ -201,7 +201,7 @@ def anonymize(
     from voicenym.corpus.fallback import fallback_of
     from voicenym.memory import spared_from_collection
 
-    machines = engine_of(engine, address, gpus)
+    machines = engine_of(engine, address, gpus, device)
     shards = request_of(
         inputs, place, speaker, speaker_level, speaker_field, keep, workers, machines,
         {

@@ -33,6 +33,12 @@ GPUS = typer.Option(
     rich_help_panel="Engine",
     help="GPUs of each worker of --engine ray, such as 1 or 0.25; needs --device cuda.",
 )
+DEVICE = typer.Option(
+    "cpu",
+    "--device",
+    rich_help_panel="Engine",
+    help="Of the systems, and of verifiers that are networks: cpu or cuda.",
+)
 
 
 def check_system(anonymizer: Anonymizer, engine: str) -> None:

@@ -11,7 +11,7 @@ from voicenym.apps.cli import evaluate_options as options
 from voicenym.apps.cli import speaker_level as levels
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES, SPEAKER_FIELD
-from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
+from voicenym.apps.cli.engine_options import ADDRESS, DEVICE, ENGINE, GPUS
 from voicenym.apps.cli.evaluate_request import Request
 from voicenym.apps.cli.progress import Progress
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
@@ -90,6 +90,7 @@ def evaluate(
     engine: str = ENGINE,
     address: str | None = ADDRESS,
     gpus: float | None = GPUS,
+    device: str = DEVICE,
 ) -> None:
     """Anonymize, attack and measure a corpus; write a report.
 
@@ -144,7 +145,7 @@ def _run(request: Request) -> None:
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
     output, quiet = request.output, request.quiet
-    engine = engine_of(request.engine, request.address, request.gpus)
+    engine = engine_of(request.engine, request.address, request.gpus, request.device)
     with private_copies(), leaving_out(request.fail_fast, quiet) as left_out:
         plan = plan_of(request, left_out)
         with Progress(quiet) as tell:

@@ -81,6 +81,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         denoisers=tuple(denoisers()) if request.denoise else (),
         keys=request.keys,
         only=tuple(request.only),
+        device=request.device,
         verifiers=tuple(request.verifiers or installed()),
         attacker_training=_attacker_training(request),
         normalise=request.normaliser is not None,
@@ -157,6 +158,8 @@ def _checked(text: str, request: Request) -> tuple[str, str, dict[str, Any]]:
     name, settings = parsed(text)
     if request.live:
         settings = {**settings, "live": True}
+    if request.device != "cpu":
+        settings = {**settings, "device": request.device}
     settings = dict(drawn(name, settings, request.per, request.targets or "").parameters)
     system = load(name, **settings)
     check_device(system.device)

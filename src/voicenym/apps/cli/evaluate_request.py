@@ -76,6 +76,7 @@ class Request:
     engine: str
     address: str | None
     gpus: float | None
+    device: str
 
     @property
     def source(self) -> Path:
@@ -132,9 +133,11 @@ class Request:
         Raises:
             VoicenymError: it names the options.
         """
-        if self.engine == "ray" or self.address is not None or self.gpus is not None:
+        engine = self.engine == "ray" or self.address is not None or self.gpus is not None
+        if engine or self.device != "cpu":
             raise VoicenymError(
-                "--engine, --address and --gpus are for recordings; --vectors holds vectors"
+                "--engine, --address, --gpus and --device are for recordings; --vectors holds "
+                "vectors"
             )
         if self.attacker_systems:
             raise VoicenymError(

@@ -17,7 +17,7 @@ from voicenym.apps.cli.corpus_options import (
     SPLIT,
     progress_printer,
 )
-from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS
+from voicenym.apps.cli.engine_options import ADDRESS, DEVICE, ENGINE, GPUS
 from voicenym.apps.cli.skipped_files import current, leaves_out
 from voicenym.errors import CorpusError
 
@@ -69,11 +69,13 @@ def build(
     engine: str = ENGINE,
     address: str | None = ADDRESS,
     gpus: float | None = GPUS,
+    device: str = DEVICE,
     quiet: bool = QUIET,
 ) -> None:
     """Build a pool: the mean vector of each speaker's utterances."""
     import torch
 
+    from voicenym.anonymizer import check_device
     from voicenym.corpus.embedder import Embedder
     from voicenym.corpus.engines import engine_of, workers_of
     from voicenym.corpus.recordings import check_field, collect
@@ -84,9 +86,11 @@ def build(
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
     say = progress_printer(quiet)
-    model = verifier(encoder)
+    if engine == "local":
+        check_device(device)
+    model = verifier(encoder).on(device)
     check_field(speaker_field, data)
-    machines = engine_of(engine, address, gpus)
+    machines = engine_of(engine, address, gpus, device)
     count = workers_of(machines, workers)
     with private_copies():
         everything = collect(
