@@ -248,7 +248,8 @@ def householder() -> None:
         axis.set_xscale("log")
         axis.grid(alpha=0.3)
     axes[0].set_yscale("log")
-    axes[1].legend(fontsize=8)
+    lines = axes[1].get_legend_handles_labels()
+    figure.legend(*lines, loc="outside lower center", ncols=8, fontsize=8)
     save(figure, PICTURES / "householder-curves.png")
 
 
