@@ -26,7 +26,9 @@ def test_what_was_embedded_once_is_not_embedded_again(corpus, spectrum, tmp_path
     assert spectrum.embedded == len(corpus) + 3
 
 
-def test_the_cache_distinguishes_keys_systems_verifiers_and_contents(corpus, spectrum, tmp_path):
+def test_the_cache_distinguishes_keys_systems_verifiers_devices_and_contents(
+    corpus, spectrum, monkeypatch
+):
     first = corpus[0]
     transforms = [
         Transform(),
@@ -49,6 +51,7 @@ def test_the_cache_distinguishes_keys_systems_verifiers_and_contents(corpus, spe
     embedder(spectrum, [first])
     assert spectrum.embedded == len(transforms) + 1
     spectrum.device = "cuda"  # whose last bits are others
+    monkeypatch.setattr("voicenym.corpus.embedder.check_device", lambda device: None)
     embedder(spectrum, [first])
     assert spectrum.embedded == len(transforms) + 2
 
@@ -100,3 +103,11 @@ def test_a_silent_result_is_a_failure_of_its_recording_alone(corpus, spectrum):
         "silent"
         in Embedder(left_out=left_out).failing(spectrum, corpus[:2], Mutes())[corpus[1].name]
     )
+
+
+def test_a_node_without_the_device_ends_the_run_and_blames_no_recording(corpus, spectrum):
+    spectrum.device = "mps"
+    left_out = LeftOut()
+    with pytest.raises(VoicenymError, match="device 'mps': take cpu"):
+        Embedder(left_out=left_out).kept(spectrum, corpus[:2])
+    assert not list(left_out)

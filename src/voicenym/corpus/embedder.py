@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 import numpy as np
 
+from voicenym.anonymizer import check_device
 from voicenym.corpus.engines import LOCAL, Answering, Engine
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut, nothing_left, reason
@@ -218,6 +219,7 @@ def _without_key(pairs: Pairs) -> Pairs:
 
 def _embed(work: Work) -> list[Found]:
     verifier, pairs = work
+    check_device(verifier.device)  # of this node
     found: list[Found] = []
     samples: list[np.ndarray] = []
     for recording, transform in pairs:
