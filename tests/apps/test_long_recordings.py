@@ -120,7 +120,7 @@ def test_what_was_heard_of_something_else_is_not_used(command, counting, minutes
         options = ["--channels", "each"]
     else:
         kept = tmp_path / ".voicenym-out.json.heard"
-        kept.write_text(kept.read_text().replace('"heard": 2', '"heard": 1'))
+        kept.write_text(kept.read_text().replace('"heard": 3', '"heard": 2'))
     whole = counting()
     assert command("transcribe", "long.wav", "-o", "out.json", *options).returncode == 0
     alone = counting()
@@ -128,16 +128,41 @@ def test_what_was_heard_of_something_else_is_not_used(command, counting, minutes
     assert whole.calls == alone.calls
 
 
-@pytest.mark.parametrize("at", [2, 11])
+def test_a_check_hears_only_what_was_changed(command, counting, monkeypatch, minutes, tmp_path):
+    minutes(2)
+
+    class Hearing(Counting):
+        """Hears its word where there is sound at its time."""
+
+        def hear(self, samples, language=None, hints=()):
+            found = super().hear(samples, language, hints)
+            return found if np.abs(samples[10_000:14_000]).max() > 1e-3 else Heard((), "en")
+
+    one = Hearing()
+    counting()
+    monkeypatch.setattr(faster_whisper_words, "FasterWhisperWords", lambda *a, **k: one)
+    assert command("transcribe", "long.wav", "-o", "whole.json").returncode == 0
+    stretches, one.calls = one.calls, 0
+    heard = json.loads((tmp_path / "whole.json").read_text())
+    words = [one["word"] for one in heard["words"]]
+    (tmp_path / "list.txt").write_text(words[1].rstrip(".") + "\n")
+    done = command("redact", "long.wav", "--list", "list.txt", "-o", "out.wav")
+    assert done.returncode == 0, done.stderr
+    assert one.calls == 2 * stretches + 1 > 6
+    sound = [soundfile.read(tmp_path / name)[0] for name in ("long.wav", "out.wav")]
+    assert 0.3 < np.count_nonzero(sound[0] != sound[1]) / RATE < 3.0
+
+
+@pytest.mark.parametrize("at", [2, 8])
 def test_a_redaction_goes_on_where_it_was_interrupted(command, counting, minutes, tmp_path, at):
-    """Heard, heard with hints, and heard again in two rounds: in each, stretches are left."""
+    """Heard, heard with hints, and the result: in each, stretches are left."""
     minutes(1)
     (tmp_path / "list.txt").write_text("level0\n")
     given = ("redact", "long.wav", "--list", "list.txt", "--transcript")
     whole = counting()
     failed = command(*given, "x.txt", "-o", "x.wav")  # the word is heard whatever is removed
     assert b"still heard" in failed.stderr
-    assert whole.calls == 3 * 6
+    assert whole.calls == 3 * 3  # what further rounds change is no new sound
     before = sorted(os.listdir(tmp_path))
     kept = tmp_path / ".voicenym-long.wav.heard"
     counting(at)

@@ -15,8 +15,8 @@ from voicenym.redaction.word_finder import Found, text_of, words_of
 from voicenym.redaction.word_placing import Interval, Placed, place, refuse_missed, union, widened
 from voicenym.transcription.timed_words import Transcript
 
-ROUNDS = 4
-"""How often the result is heard at most."""
+ROUNDS = 8
+"""How often the result is heard at most; from the second time on, little of it is new."""
 
 HearWithout = Callable[[Sequence[Interval], SpokenWords | None], Transcript]
 """Hears the recording without intervals, with the words that stand in them."""

@@ -28,7 +28,7 @@ from voicenym.redaction.text_redaction import TextRedaction
 from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import Interval
 from voicenym.transcription.assumed_language import AssumedLanguage
-from voicenym.transcription.heard_stretches import HeardStretches
+from voicenym.transcription.heard_stretches import HeardStretch, HeardStretches
 from voicenym.transcription.timed_words import Transcript
 from voicenym.transcription.word_listening import Blocks, listen
 from voicenym.transcription.word_recogniser import WordRecogniser
@@ -98,11 +98,12 @@ class Redactor:
                 speech is likely not of the only language that the recogniser knows.
             RedactionError: speech, of which no word was recognised.
         """
+        known: dict[str, HeardStretch] = {}
         self._stage("hearing the recording")
         with open_reader(source, lenient=lenient) as reader:
             counted = _Counted(reader)
             check = AssumedLanguage(name, self.recogniser)
-            heard = self._heard(counted, kept=kept, check=check)
+            heard = self._heard(counted, kept=kept, known=known, check=check)
         if not heard.words and heard.unheard and not self._unheard:
             raise RedactionError(
                 f"{name}: there is speech in it, and no word was recognised, so that none can be "
@@ -118,7 +119,7 @@ class Redactor:
             self._stage("hearing it with words that may occur")
             with open_reader(source, lenient=lenient) as reader:
                 hinted.append(self._heard(reader, hints, kept))
-        return Listened(heard, counted.count, reader.rate, tuple(hinted))
+        return Listened(heard, counted.count, reader.rate, tuple(hinted), known)
 
     def decide(self, heard: Listened) -> list[Decision]:
         """Findings of the finder in order of time; those of little confidence are kept."""
@@ -171,7 +172,7 @@ class Redactor:
         def hear(intervals: Sequence[Interval], words: SpokenWords | None) -> Transcript:
             with open_reader(source, lenient=lenient) as reader:
                 edited = removed(reader, intervals, heard.frames, self.plain, words)
-                return self._heard(edited, kept=kept)
+                return self._heard(edited, kept=kept, known=heard.stretches)
 
         return removal.removal(hear)
 
@@ -210,11 +211,12 @@ class Redactor:
         blocks: Blocks,
         hints: Sequence[str] = (),
         kept: HeardStretches | None = None,
+        known: dict[str, HeardStretch] | None = None,
         check: AssumedLanguage | None = None,
     ) -> Transcript:
         return listen(
             blocks, self.recogniser, language=self._language, hints=hints, eager=True,
-            progress=self._progress, kept=kept, check=check,
+            progress=self._progress, kept=kept, known=known, check=check,
         )  # fmt: skip
 
 

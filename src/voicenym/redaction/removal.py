@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from voicenym.redaction.findings_file import Line
 from voicenym.redaction.sound_removal import BEEP, SILENCE
 from voicenym.redaction.spoken_replacements import SpokenWords
 from voicenym.redaction.word_placing import Interval
+from voicenym.transcription.heard_stretches import HeardStretch
 from voicenym.transcription.timed_words import Transcript
 
 A_ = {BEEP: "a beep", SILENCE: "silence"}
@@ -16,15 +17,22 @@ A_ = {BEEP: "a beep", SILENCE: "silence"}
 
 @dataclass(frozen=True)
 class Listened:
-    """What was heard in a recording: words, samples per channel, and rate in Hz.
+    """What was heard in a recording.
 
-    ``hinted`` are what was heard by a recogniser that was told of words which may occur.
+    Args:
+        transcript: its words.
+        frames: samples per channel.
+        rate: in Hz.
+        hinted: what was heard by a recogniser that was told of words which may occur.
+        stretches: what was heard in each stretch without such words, by key: a check hears only
+            stretches whose sound it has not heard yet.
     """
 
     transcript: Transcript
     frames: int
     rate: int
     hinted: tuple[Transcript, ...] = ()
+    stretches: dict[str, HeardStretch] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

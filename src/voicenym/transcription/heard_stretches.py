@@ -57,7 +57,7 @@ class HeardStretches:
         Raises:
             VoicenymError: the file belongs to another user, or is a symbolic link.
         """
-        work = KeptWork.open(path, {"heard": 2, **stamp})
+        work = KeptWork.open(path, {"heard": 3, **stamp})
         return None if work is None else cls(work)
 
     def get(self, key: str) -> HeardStretch | None:

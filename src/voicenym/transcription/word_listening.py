@@ -61,6 +61,7 @@ def listen(
     eager: bool = False,
     progress: Progress | None = None,
     kept: HeardStretches | None = None,
+    known: dict[str, HeardStretch] | None = None,
     check: AssumedLanguage | None = None,
 ) -> Transcript:
     """Words of a recording.
@@ -74,6 +75,8 @@ def listen(
         eager: also hear sounds that are hardly speech, so that fewer words are missed.
         progress: called with the seconds done after each stretch.
         kept: stretches that an earlier run heard, and to which those of this one are added.
+        known: stretches that were heard, by key, and to which new ones are added: the same sound
+            is not heard again. None to hear all.
         check: of the language that the recogniser assumes; None for none.
 
     Raises:
@@ -84,7 +87,7 @@ def listen(
     done = 0
     rule = ANY_SPEECH if eager else SPEECH
     for stretch in _stretches(source, mix):
-        heard = _known(stretch, done / RATE, recogniser, language, hints, rule, kept)
+        heard = _once(stretch, done / RATE, recogniser, language, hints, rule, kept, known)
         language = heard.language
         found += heard.words
         unheard += heard.unheard
@@ -101,7 +104,7 @@ def listen(
                       tuple(sorted(set(unheard))))  # fmt: skip
 
 
-def _known(
+def _once(
     stretch: npt.NDArray[np.float32],
     start: float,
     recogniser: WordRecogniser,
@@ -109,15 +112,21 @@ def _known(
     hints: Sequence[str],
     rule: RegionRule,
     kept: HeardStretches | None,
+    known: dict[str, HeardStretch] | None,
 ) -> HeardStretch:
     """What was heard in a stretch before, or is heard now and kept."""
-    if kept is None:
+    if kept is None and known is None:
         return _heard(stretch, start, recogniser, language, hints, rule)
     key = stretch_key(stretch, start, language, hints, rule)
-    heard = kept.get(key)
+    if known is not None and key in known:
+        return known[key]
+    heard = None if kept is None else kept.get(key)
     if heard is None:
         heard = _heard(stretch, start, recogniser, language, hints, rule)
-        kept.add(key, heard)
+        if kept is not None:
+            kept.add(key, heard)
+    if known is not None:
+        known[key] = heard
     return heard
 
 
