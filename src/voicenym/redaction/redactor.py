@@ -28,7 +28,7 @@ from voicenym.redaction.text_redaction import TextRedaction
 from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import Interval
 from voicenym.transcription.assumed_language import AssumedLanguage
-from voicenym.transcription.heard_stretches import HeardStretch, HeardStretches
+from voicenym.transcription.heard_stretches import HeardStretches, KnownStretches
 from voicenym.transcription.timed_words import Transcript
 from voicenym.transcription.word_listening import Blocks, listen
 from voicenym.transcription.word_recogniser import WordRecogniser
@@ -98,7 +98,7 @@ class Redactor:
                 speech is likely not of the only language that the recogniser knows.
             RedactionError: speech, of which no word was recognised.
         """
-        known: dict[str, HeardStretch] = {}
+        known = KnownStretches()
         self._stage("hearing the recording")
         with open_reader(source, lenient=lenient) as reader:
             counted = _Counted(reader)
@@ -211,7 +211,7 @@ class Redactor:
         blocks: Blocks,
         hints: Sequence[str] = (),
         kept: HeardStretches | None = None,
-        known: dict[str, HeardStretch] | None = None,
+        known: KnownStretches | None = None,
         check: AssumedLanguage | None = None,
     ) -> Transcript:
         return listen(

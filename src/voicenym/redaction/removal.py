@@ -9,7 +9,7 @@ from voicenym.redaction.findings_file import Line
 from voicenym.redaction.sound_removal import BEEP, SILENCE
 from voicenym.redaction.spoken_replacements import SpokenWords
 from voicenym.redaction.word_placing import Interval
-from voicenym.transcription.heard_stretches import HeardStretch
+from voicenym.transcription.heard_stretches import KnownStretches
 from voicenym.transcription.timed_words import Transcript
 
 A_ = {BEEP: "a beep", SILENCE: "silence"}
@@ -24,15 +24,14 @@ class Listened:
         frames: samples per channel.
         rate: in Hz.
         hinted: what was heard by a recogniser that was told of words which may occur.
-        stretches: what was heard in each stretch without such words, by key: a check hears only
-            stretches whose sound it has not heard yet.
+        stretches: of the first hearing and of checks, without such words.
     """
 
     transcript: Transcript
     frames: int
     rate: int
     hinted: tuple[Transcript, ...] = ()
-    stretches: dict[str, HeardStretch] = field(default_factory=dict, repr=False, compare=False)
+    stretches: KnownStretches = field(default_factory=KnownStretches, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ taken only if the sound is the one that was checked.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,27 @@ class HeardStretch:
     language: str | None
     words: tuple[Word, ...]
     unheard: tuple[tuple[float, float], ...]
+
+
+@dataclass
+class KnownStretches:
+    """Stretches of a recording that were heard in this run.
+
+    An edit of the recording has the same length, and is heard in the same stretches: only those
+    whose sound it changes are new.
+
+    Args:
+        heard: by key.
+        ends: of the stretches in samples at 16 kHz, as they were heard first.
+    """
+
+    heard: dict[str, HeardStretch] = field(default_factory=dict)
+    ends: list[int] = field(default_factory=list)
+
+    def ended(self, end: int) -> None:
+        """Adds the end of a stretch, unless it is known."""
+        if not self.ends or end > self.ends[-1]:
+            self.ends.append(end)
 
 
 class HeardStretches:

@@ -23,7 +23,12 @@ from voicenym.nets.activity.silero import SpeechProbabilities
 from voicenym.recognition.interface import RATE
 from voicenym.recognition.split_points import split_point
 from voicenym.transcription.assumed_language import AssumedLanguage
-from voicenym.transcription.heard_stretches import HeardStretch, HeardStretches, stretch_key
+from voicenym.transcription.heard_stretches import (
+    HeardStretch,
+    HeardStretches,
+    KnownStretches,
+    stretch_key,
+)
 from voicenym.transcription.timed_words import Transcript, Word
 from voicenym.transcription.word_recogniser import WordRecogniser
 
@@ -61,7 +66,7 @@ def listen(
     eager: bool = False,
     progress: Progress | None = None,
     kept: HeardStretches | None = None,
-    known: dict[str, HeardStretch] | None = None,
+    known: KnownStretches | None = None,
     check: AssumedLanguage | None = None,
 ) -> Transcript:
     """Words of a recording.
@@ -75,8 +80,9 @@ def listen(
         eager: also hear sounds that are hardly speech, so that fewer words are missed.
         progress: called with the seconds done after each stretch.
         kept: stretches that an earlier run heard, and to which those of this one are added.
-        known: stretches that were heard, by key, and to which new ones are added: the same sound
-            is not heard again. None to hear all.
+        known: stretches of this recording that were heard in this run, and to which new ones are
+            added: the same sound is not heard again, and stretches end where they did. None to hear
+            all.
         check: of the language that the recogniser assumes; None for none.
 
     Raises:
@@ -86,7 +92,7 @@ def listen(
     unheard: list[tuple[float, float]] = []
     done = 0
     rule = ANY_SPEECH if eager else SPEECH
-    for stretch in _stretches(source, mix):
+    for stretch in _stretches(source, mix, () if known is None else known.ends):
         heard = _once(stretch, done / RATE, recogniser, language, hints, rule, kept, known)
         language = heard.language
         found += heard.words
@@ -94,6 +100,8 @@ def listen(
         if check is not None and heard.words:
             check.add(stretch)
         done += stretch.shape[1]
+        if known is not None:
+            known.ended(done)
         return_freed_blocks()
         if progress is not None:
             progress(done / RATE)
@@ -112,21 +120,21 @@ def _once(
     hints: Sequence[str],
     rule: RegionRule,
     kept: HeardStretches | None,
-    known: dict[str, HeardStretch] | None,
+    known: KnownStretches | None,
 ) -> HeardStretch:
     """What was heard in a stretch before, or is heard now and kept."""
     if kept is None and known is None:
         return _heard(stretch, start, recogniser, language, hints, rule)
     key = stretch_key(stretch, start, language, hints, rule)
-    if known is not None and key in known:
-        return known[key]
+    if known is not None and key in known.heard:
+        return known.heard[key]
     heard = None if kept is None else kept.get(key)
     if heard is None:
         heard = _heard(stretch, start, recogniser, language, hints, rule)
         if kept is not None:
             kept.add(key, heard)
     if known is not None:
-        known[key] = heard
+        known.heard[key] = heard
     return heard
 
 
@@ -156,8 +164,17 @@ def _heard(
     return HeardStretch(language, tuple(found), tuple(unheard))
 
 
-def _stretches(source: Blocks, mix: bool) -> Iterator[npt.NDArray[np.float32]]:
-    """Stretches ``[channel, time]`` at 16 kHz that follow each other."""
+def _stretches(
+    source: Blocks, mix: bool, ends: Sequence[int] = ()
+) -> Iterator[npt.NDArray[np.float32]]:
+    """Stretches ``[channel, time]`` at 16 kHz that follow each other.
+
+    Args:
+        source: the recording.
+        mix: as of :func:`listen`.
+        ends: of its stretches in samples, if they are known; they end at quiet points otherwise.
+    """
+    planned, done = iter(tuple(ends)), 0
     rows = 1 if mix else source.channels
     changer = RateChanger(source.rate, RATE, rows)
     window = round(WINDOW_SECONDS * RATE)
@@ -172,9 +189,14 @@ def _stretches(source: Blocks, mix: bool) -> Iterator[npt.NDArray[np.float32]]:
     for part in resampled():
         kept = np.concatenate([kept, part.numpy()], 1)
         while kept.shape[1] > window:
-            cut = split_point(np.sqrt(np.square(kept[:, : window + 1]).sum(0)), window)
+            end = next(planned, None)
+            if end is None:
+                cut = split_point(np.sqrt(np.square(kept[:, : window + 1]).sum(0)), window)
+            else:
+                cut = end - done
             yield kept[:, :cut]
             kept = kept[:, cut:]
+            done += cut
     if kept.shape[1]:
         yield kept
 

