@@ -205,3 +205,22 @@ def test_files_of_others_are_attacked_without_their_system(corpus, spectrum, tmp
 def test_denoising_attackers_have_their_names():
     assert attackers.Denoising("median").name == "de-noising (median)"
     assert attackers.Denoising("median") == attackers.Denoising("median")
+
+
+def test_people_of_one_recording_that_no_key_changes_leave_the_comparison_as_it_is(
+    scenario, spectrum
+):
+    """As with ``musa:voice=empty``, whose voice is the same under every key."""
+
+    class Unchanged(Vectors):
+        def kept(self, verifier, recordings, transform):
+            return np.stack([self._people[int(r.speaker[1:])] for r in recordings]), recordings
+
+    once = tuple(Recording(f"{s}-20", f"s{s}", Path("none")) for s in range(8))
+    alone = dataclasses.replace(scenario, pool=once)
+    found = attackers.SemiInformedBackEnd().scores(alone, spectrum, Unchanged())
+    expected = attackers.LazyInformed().scores(alone, spectrum, Unchanged())
+    np.testing.assert_array_equal(found, expected)
+    twice = tuple(Recording(f"{s}-21", f"s{s}", Path("none")) for s in range(8))
+    some = dataclasses.replace(scenario, pool=(*once, *twice))
+    assert np.isfinite(attackers.SemiInformedBackEnd().scores(some, spectrum, Vectors())).all()

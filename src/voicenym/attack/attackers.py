@@ -276,6 +276,8 @@ class SemiInformedBackEnd(LazyInformed):
 
     It protects the pool under its own keys, per speaker and per utterance, so that the back end
     (PLDA, or the verifier's own) models the effect of the system. The verifier stays as it is.
+    Where nobody of these people has two recordings that differ, as with one of each person and a
+    system whose voice does not depend on the key, the comparison stays, too.
     """
 
     name = "semi-informed (back end)"
@@ -297,4 +299,12 @@ class SemiInformedBackEnd(LazyInformed):
             some, recordings = embedder.kept(verifier, scenario.pool, own)
             vectors.append(some)
             speakers += [recording.speaker for recording in recordings]
-        return verifier.adapted(np.concatenate(vectors), speakers)
+        whole = np.concatenate(vectors)
+        return verifier.adapted(whole, speakers) if _varies(whole, speakers) else verifier.backend()
+
+
+def _varies(vectors: np.ndarray, speakers: Sequence[str]) -> bool:
+    """Whether a speaker has two different vectors ``[recording, dimension]``."""
+    first: dict[str, np.ndarray] = {}
+    pairs = zip(vectors, speakers, strict=True)
+    return any(not np.array_equal(first.setdefault(name, own), own) for own, name in pairs)
