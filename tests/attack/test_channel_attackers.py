@@ -49,6 +49,7 @@ from voicenym.nets.words.word_code_content import Units
 from voicenym.recognition.segment_decoding import Segment
 from voicenym.verification.measure_comparison import MeasureComparison
 from voicenym.verification.plda import PLDA
+from voicenym.verification.verifier import Verifier
 
 RATE = 16_000
 SPEAKERS, TAKES, TESTED = 32, 4, 12
@@ -258,7 +259,7 @@ def test_content_is_read_by_the_bundled_encoder():
         ContentUnits().embed([np.empty(0, dtype=np.float32)])
 
 
-class Drawn:
+class Drawn(Verifier):
     """An extractor of vectors that ``labelled`` names; ``own`` is the share of the speaker."""
 
     concentration = 1.0
