@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scripted_words import RATE, Scripted, Spoken, recording, spoken
 
 from voicenym.errors import AudioError, RedactionError
-from voicenym.redaction.checked_removal import ROUNDS
+from voicenym.redaction.checked_removal import ROUNDS, SINGLY
 from voicenym.redaction.findings_file import Line
 from voicenym.redaction.own_list import OwnList
 from voicenym.redaction.redacted_file import write_redacted
@@ -18,7 +18,9 @@ from voicenym.redaction.redactor import Redactor
 from voicenym.redaction.sound_removal import BEEP, SILENCE
 from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import AFTER, BEFORE
+from voicenym.transcription.timed_words import Word
 from voicenym.transcription.transcript_files import format_text
+from voicenym.transcription.word_recogniser import Heard
 
 TEXT = "we met Anna Miller in the old garden and left"
 
@@ -281,3 +283,27 @@ def test_memory_does_not_hold_the_recording(tmp_path):
     assert max(longest) <= 28.0
     assert len(heard.transcript.words) == len(words)
     assert heard.frames == sound.shape[1]
+
+
+def test_a_word_that_is_heard_in_what_is_left_of_its_sentence_takes_the_sentence_along(talk):
+    path, sound, _, recogniser = talk(TEXT)
+    hear = recogniser.hear
+
+    def echoing(samples, language=None, hints=()):
+        found = hear(samples, language, hints).words
+        seconds = len(samples) / RATE
+        if np.any(samples):  # as long as anything is left
+            at = replace(found[0], text="Anna") if found else words_like(seconds)
+            found = (*found, at)
+        return Heard(tuple(found), "en")
+
+    def words_like(seconds):
+        return Word("Anna", 0.1, 0.4, 0.9, (0.0, seconds), opens=True)
+
+    recogniser.hear = echoing
+    what = removal(path, recogniser, "Anna", on_miss="sentence")
+    assert what.rounds > SINGLY
+    total = sound.shape[1] / RATE
+    assert what.intervals == ((0.0, pytest.approx(total)),)
+    with pytest.raises(RedactionError, match=f"still heard after {ROUNDS} rounds"):
+        removal(path, recogniser, "Anna")

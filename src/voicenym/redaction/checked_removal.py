@@ -17,6 +17,9 @@ from voicenym.transcription.timed_words import Transcript
 
 ROUNDS = 8
 """How often the result is heard at most; from the second time on, little of it is new."""
+SINGLY = 4
+"""Rounds after which whole sentences are removed, where that is allowed: a recogniser can hear a
+word in what is left around the removed one, again and again."""
 
 HearWithout = Callable[[Sequence[Interval], SpokenWords | None], Transcript]
 """Hears the recording without intervals, with the words that stand in them."""
@@ -88,7 +91,9 @@ class CheckedRemoval:
             if words is not None:
                 self._intervals = list(words.holes)
             again = hear(self._intervals, words)
-            left = [place(one, again) for one in search.find(again, union(self._intervals))]
+            whole = not self._strict and self._rounds > SINGLY
+            found = search.find(again, union(self._intervals))
+            left = [place(one, again, whole) for one in found]
             if not left:
                 break
             self._refuse(left)

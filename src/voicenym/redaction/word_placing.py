@@ -42,9 +42,11 @@ class Placed:
     missed: bool = False
 
 
-def place(found: Found, transcript: Transcript) -> Placed:
-    """Times of a finding; those of its sentence where it cannot be placed."""
+def place(found: Found, transcript: Transcript, sentence: bool = False) -> Placed:
+    """Times of a finding; those of its sentence where it cannot be placed, or on request."""
     words = words_of(found, transcript)
+    if sentence:
+        return Placed(found, *_sentence_of(found, transcript))
     if _is_placed(words):
         return Placed(found, min(w.start for w in words), max(w.end for w in words))
     start, end = _sentence_of(found, transcript)
