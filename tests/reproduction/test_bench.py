@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.reproduction.conftest import TINY
 
@@ -9,6 +11,7 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.reproduction import challenge_speech, deng_verifiers, miao_drawings
 from voicenym.reproduction.bench import IGNORANT, LAZY, SEMI, Bench, _chosen
 from voicenym.reproduction.budgets import BUDGETS, budget
+from voicenym.reproduction.counterparts import pipelines
 from voicenym.reproduction.outcome import Figure
 from voicenym.reproduction.table_rows import attacked, original, useful, with_difference
 from voicenym.reproduction.turner_speech import numbers
@@ -105,14 +108,33 @@ def test_pictures_are_drawn(bench, monkeypatch):
 
 def test_the_challenges_systems_stand_in_the_papers_columns(bench, monkeypatch):
     systems = {"B1": "mcadams-radius", "B2": "mcadams"}
-    monkeypatch.setattr(challenge_speech, "of_challenge", lambda names: systems)
+    monkeypatch.setattr(challenge_speech, "of_challenge", lambda names, given: systems)
     panel = challenge_speech.scores("table-7")(bench).panels[0]
     figures = dict(zip(panel.columns, panel.rows[0].figures, strict=True))
     assert panel.rows[0].label == "ours f"
     assert "budget test leaves it out" in figures["K2"].missing
     assert "tuned parameters" in figures["S2"].missing
+    assert "--pipeline M1=FOLDER" in figures["M1"].missing
     (finding,) = challenge_speech.scores("table-10")(bench).findings
     assert finding.claim.startswith("On every system the semi-informed attacker")
+
+
+def test_a_pipeline_of_ones_own_stands_for_a_system_without_bundled_weights(bench, monkeypatch):
+    ((name, folder),) = pipelines(["M1=own/"]).items()
+    assert challenge_speech.counterparts(replace(bench, pipelines={name: folder}))[0] == {
+        **challenge_speech.counterparts(bench)[0], "M1": "b1b:weights=own"
+    }  # fmt: skip
+    monkeypatch.setattr(challenge_speech, "of_challenge", lambda names, given: {"M1": "mcadams"})
+    ours = challenge_speech.similarity("table-9")(replace(bench, pipelines={name: folder}))
+    figures = dict(zip(ours.panels[0].columns, ours.panels[0].rows[0].figures, strict=True))
+    assert figures["M1"].known
+    assert ours.notes == ("M1: b1b with a pipeline of one's own (--pipeline)",)
+
+
+@pytest.mark.parametrize("text", ["B1=own/", "M1", "M1="])
+def test_a_pipeline_is_given_by_the_name_of_a_system_that_needs_one(text):
+    with pytest.raises(VoicenymError, match="NAME being one of M1, M1c1"):
+        pipelines([text])
 
 
 def test_a_verifier_is_given_and_voice_statistics_are_none(bench):

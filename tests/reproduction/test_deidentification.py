@@ -51,7 +51,7 @@ def test_without_speech_the_printed_numbers_are_drawn(mute):
 def test_with_speech_our_systems_are_points_too(bench, monkeypatch):
     """Points on a line that falls, by system; DeID is a share in our results."""
     systems = {"B1": "mcadams-radius", "B2": "mcadams"}
-    monkeypatch.setattr(challenge_speech, "of_challenge", lambda names: systems)
+    monkeypatch.setattr(challenge_speech, "of_challenge", lambda names, given: systems)
     line = {"B1": [(-8.0, 0.99), (-6.0, 0.79)], "B2": [(-2.0, 0.39)]}
     monkeypatch.setattr(deidentification, "of_bench", lambda *given: line)
     ours = figure(bench)

@@ -20,6 +20,9 @@ ROUNDS = 8
 SINGLY = 4
 """Rounds after which whole sentences are removed, where that is allowed: a recogniser can hear a
 word in what is left around the removed one, again and again."""
+GROWTH = 0.5
+"""Seconds by which a removed part grows on either side when a word is heard within it; doubled with
+each round, until the recogniser has nothing left from which it could guess the word."""
 
 HearWithout = Callable[[Sequence[Interval], SpokenWords | None], Transcript]
 """Hears the recording without intervals, with the words that stand in them."""
@@ -122,9 +125,19 @@ class CheckedRemoval:
         if words is not None:  # a replacement that sounds like a removed word is none
             found = [(one.start, one.end) for one in left]
             self._misheard += [one for one in found if words.speak_in(*one)]
-        seconds = self._heard.transcript.seconds
-        wider = [widened(one.start, one.end, seconds) for one in left]
+        removed = union(self._intervals)
+        wider = [self._wider(one, removed) for one in left]
         self._intervals = [*self._intervals, *wider]
+
+    def _wider(self, one: Placed, removed: Sequence[Interval]) -> Interval:
+        """The interval of a word that is still heard; more than what is removed already."""
+        seconds = self._heard.transcript.seconds
+        start, end = widened(one.start, one.end, seconds)
+        for first, last in removed:
+            if first <= start and end <= last:
+                more = GROWTH * 2.0 ** (self._rounds - 1)
+                return max(0.0, first - more), min(seconds, last + more)
+        return start, end
 
     def _spoken(self) -> SpokenWords | None:
         """Words that stand for the removed ones; None if none do."""

@@ -159,6 +159,7 @@ class Bench:
         retrained: recognisers that were trained on the output of systems, by the system's name.
         verifiers: names; the first one's figures are those of tables with one verifier.
         cloaks: folders of cloaks trained for an ablation, by name.
+        pipelines: folders of pipelines of one's own, by the name of a system of the challenge.
         answers: file of listeners' answers; None where the user gave none.
         workers: processes.
         say: receives lines of progress.
@@ -172,6 +173,7 @@ class Bench:
     retrained: Mapping[str, Recogniser] = field(default_factory=dict)
     verifiers: tuple[str, ...] = ("ecapa-small",)
     cloaks: Mapping[str, Path] = field(default_factory=dict)
+    pipelines: Mapping[str, Path] = field(default_factory=dict)
     answers: Path | None = None
     workers: int = 1
     say: Callable[[str], None] = lambda text: None

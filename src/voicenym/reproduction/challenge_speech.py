@@ -37,7 +37,13 @@ DRAWN = {"B1": "ssl-select", "B2": B2, "O1": "ssl-gmm"}
 def counterparts(bench: Bench) -> tuple[dict[str, str], dict[str, str]]:
     """Counterparts that the budget measures, and the reasons of the others."""
     names = bench.budget.challenge
-    return of_challenge(names), without(names, bench.budget.name)
+    return of_challenge(names, bench.pipelines), without(names, bench.budget.name)
+
+
+def given_notes(bench: Bench) -> tuple[str, ...]:
+    """Says which systems are pipelines that the user gave."""
+    names = " and ".join(bench.pipelines)
+    return (f"{names}: b1b with a pipeline of one's own (--pipeline)",) if names else ()
 
 
 def one(bench: Bench, name: str, figure: Callable[[str], Figure]) -> Figure:
@@ -66,7 +72,7 @@ def scores(table: str) -> Callable[[Bench], Ours]:
 
     def compute(bench: Bench) -> Ours:
         panels = tuple(_of_scores(bench, panel) for panel in panels_of(PAPER, table))
-        return Ours(panels, tuple(_claims(bench, table)))
+        return Ours(panels, tuple(_claims(bench, table)), given_notes(bench))
 
     return compute
 
@@ -145,7 +151,7 @@ def similarity(table: str) -> Callable[[Bench], Ours]:
         verdict = all_of([exceeds(lost[n], lost["B1"]) for n in SIGNAL])
         claim = "Signal processing (B2, D1, I1) keeps voices more distinct than B1"
         finding = compared(claim, verdict, *lost.items(), digits=2)
-        return Ours(tuple(panels), (finding,))
+        return Ours(tuple(panels), (finding,), given_notes(bench))
 
     return compute
 

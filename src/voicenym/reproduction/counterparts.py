@@ -6,10 +6,11 @@ not at hand have one too: it runs as soon as they are.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import voicenym.resynthesis.pipeline
+from voicenym.errors import VoicenymError
 
 BUNDLED = Path(next(iter(voicenym.resynthesis.pipeline.__path__))) / "bundled" / "ssl"
 """Bundled weights of the SSL-based pipeline."""
@@ -47,26 +48,53 @@ CHALLENGE = {
     "S1c1": f"ssl-select:identity=({AUTOENCODER})",
 }
 """Systems of the VoicePrivacy Challenge 2020 (Tomashenko et al. 2022)."""
+GIVEN = ("M1", "M1c1")
+"""Systems whose counterpart is ``b1b`` with a pipeline of one's own (``--pipeline NAME=FOLDER``):
+their recognisers are not B1's."""
 NO_COUNTERPART = {
-    "M1": "no bottleneck of an end-to-end recogniser is bundled: voicenym train bottleneck makes "
-    "one",
-    "M1c1": "no bottleneck that was trained against the speaker is bundled: voicenym train "
-    "phone-bottleneck --adversary makes one",
+    "M1": "no bottleneck of an end-to-end recogniser is bundled: train one with voicenym train "
+    "bottleneck, then --pipeline M1=FOLDER",
+    "M1c1": "no bottleneck that was trained against the speaker is bundled: train one with "
+    "voicenym train phone-bottleneck --adversary, then --pipeline M1c1=FOLDER",
     "S2": "S2's tuned parameters are not published",
     "S2c1": "S2's tuned parameters are not published",
 }
 """Systems of that challenge without a counterpart, with the reason."""
 
 
-def of_challenge(names: Sequence[str]) -> dict[str, str]:
-    """Counterparts of some of the challenge's systems, in the papers' order."""
-    return {name: system for name, system in CHALLENGE.items() if name in names}
+def of_challenge(names: Sequence[str], given: Mapping[str, Path]) -> dict[str, str]:
+    """Counterparts of some of the challenge's systems, in the papers' order.
+
+    Args:
+        names: of systems that the budget measures.
+        given: folders of pipelines of one's own, by the system's name.
+    """
+    found = {name: system for name, system in CHALLENGE.items() if name in names}
+    found |= {name: f"b1b:weights={place}" for name, place in given.items()}
+    return dict(sorted(found.items()))
 
 
 def without(names: Sequence[str], budget: str) -> dict[str, str]:
     """Reasons of systems that are not measured: no counterpart, or left out by the budget."""
     small = f"the budget {budget} leaves it out: a larger one measures it"
     return NO_COUNTERPART | {name: small for name in CHALLENGE if name not in names}
+
+
+def pipelines(texts: Sequence[str]) -> dict[str, Path]:
+    """Folders of pipelines from ``NAME=FOLDER``.
+
+    Raises:
+        VoicenymError: another name, or no folder.
+    """
+    found = {}
+    for text in texts:
+        name, _, place = text.partition("=")
+        if name not in GIVEN or not place:
+            raise VoicenymError(
+                f"--pipeline {text}: give NAME=FOLDER, NAME being one of {', '.join(GIVEN)}"
+            )
+        found[name] = Path(place)
+    return found
 
 
 IDENTITIES = (

@@ -69,6 +69,12 @@ def reproduce(
         help="NAME=FOLDER: a cloak of voicenym train vcloak for an ablation, such as full or "
         "no-words; may be repeated.",
     ),
+    pipeline: list[str] = typer.Option(
+        [],
+        "--pipeline",
+        help="NAME=FOLDER: a pipeline of voicenym models assemble for M1 or M1c1 of the "
+        "VoicePrivacy Challenge 2020; may be repeated.",
+    ),
     answers: Path | None = typer.Option(None, "--answers", help="TSV file of listeners' answers."),
     cache: Path | None = typer.Option(
         None, "--cache", help="Folder of vectors, transcripts and finished attacks."
@@ -92,6 +98,7 @@ def reproduce(
     of --budget; with --cache they share measurements, and an interrupted run resumes.
     """
     from voicenym.reproduction import paper_list, stored_outcomes
+    from voicenym.reproduction.counterparts import pipelines
     from voicenym.reproduction.deng_ablations import folders
 
     if listed:
@@ -111,7 +118,7 @@ def reproduce(
                 budget, speech, split, part, half, pool, pool_split, pool_part, verifier,
                 recogniser, weights, retrained, answers, cache, workers, quiet,
             )  # fmt: skip
-            speaking.cloaks = folders(cloak)
+            speaking.cloaks, speaking.pipelines = folders(cloak), pipelines(pipeline)
             outcomes = _run(chosen, speaking, update, len(chosen) == 1)
         _emit(chosen, outcomes, output, as_json, all_given=not stored)
     if page is not None:
