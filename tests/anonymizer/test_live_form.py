@@ -36,7 +36,7 @@ def test_the_live_form_is_that_of_a_stream_without_a_profile(name):
     assert found.equal(whole) == (name == "mcadams")
 
 
-@pytest.mark.parametrize("name", ["formant", "b1a", "word-codes"])
+@pytest.mark.parametrize("name", ["formant", "b1a", "ssl-select"])
 def test_a_system_that_needs_the_whole_recording_has_no_live_form(name):
     with pytest.raises(UnknownSystemError, match=f"{name} does not work live"):
         voicenym.load(name, live=True)

@@ -89,7 +89,7 @@ def test_a_stream_without_running_averages_is_the_recording():
         if cls.running_averages:
             assert cls.streams
     assert {n for n in available() if system_class(n).running_averages} == {
-        "base", "musa", "recast",
+        "base", "musa", "recast", "word-codes",
     }  # fmt: skip
 
 

@@ -62,6 +62,27 @@ def test_the_lag_is_that_of_blocks_of_the_chosen_length(hop):
     assert choice.lag == max(160 * n % hop for n in range(1, 40))
 
 
+def test_a_system_that_computes_in_long_steps_needs_samples_to_wait_for_them():
+    """A step of 0.16 s, 50 ms of computing: at every sixteenth block of 10 ms."""
+
+    class Steps(Timed):
+        waiting = 0
+
+        def push(self, block):
+            self.waiting += len(block)
+            given, self.waiting = self.waiting // 2560 * 2560, self.waiting % 2560
+            self.clock.now += 0.05 * given / 2560
+            return torch.zeros(given)
+
+    clock = Clock()
+    choice = choose_block(lambda: Steps(clock, 0.0, 0.0), RATE, clock=clock)
+    assert choice.block == 160
+    assert choice.load == pytest.approx(0.05 / 0.16, rel=0.1)
+    assert choice.wait == pytest.approx(0.04 * RATE, abs=1)
+    assert choice.lag == 2560 - 160
+    assert chosen(0.0, 0.4).wait == 0
+
+
 def test_a_wished_block_is_the_first_that_is_tried():
     assert chosen(0.0, 0.1, shortest=0.03).block == 480
     assert chosen(0.015, 0.1, shortest=0.03).block == 640

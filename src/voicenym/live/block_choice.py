@@ -20,6 +20,11 @@ MOST_LOAD = 0.5
 """Share of the time that a system may compute, of all but the slowest tenth of blocks."""
 TRIALS = 24
 """Blocks of each length that are timed, after the stream has begun to give samples."""
+STEPS = 8
+"""Of them, those that give samples at least: a system with steps longer than the block computes and
+gives at every tenth block, say."""
+MOST_TRIALS = 400
+"""Blocks after which the others are not waited for."""
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,15 @@ class BlockChoice:
         lag: samples by which the system's output lagged behind blocks of this length, at most. The
             stream's ``latency`` holds for blocks of any length, and may be longer.
         tried: loads of shorter ones that the machine does not hold, by length in samples.
+        wait: samples that must be kept because a step of the system takes longer than a block; 0
+            for steps of about a block.
     """
 
     block: int
     load: float
     lag: int
     tried: dict[int, float]
+    wait: int = 0
 
 
 def choose_block(
@@ -62,9 +70,9 @@ def choose_block(
     seconds = [shortest] if shortest else []
     for length in [*seconds, *(one for one in LENGTHS if one > shortest)]:
         block = max(1, round(length * rate))
-        load, lag = _load(make_stream, rate, block, clock)
+        load, lag, wait = _load(make_stream, rate, block, clock)
         if load <= MOST_LOAD:
-            return BlockChoice(block, load, lag, tried)
+            return BlockChoice(block, load, lag, tried, wait)
         tried[block] = load
     least = min(tried.values())
     raise VoicenymError(
@@ -75,23 +83,29 @@ def choose_block(
 
 def _load(
     make_stream: Callable[[], Stream], rate: int, block: int, clock: Callable[[], float]
-) -> tuple[float, int]:
-    """Share of a block's length that a system computes, at the 90th percentile; and its lag."""
+) -> tuple[float, int, int]:
+    """Share of a block's length that a system computes, at the 90th percentile; its lag; and what
+    must be kept while it computes.
+    """
     import torch
 
     stream = make_stream()
     seconds = torch.arange(block) / rate
     sound = sum(torch.sin(2 * math.pi * 120 * k * seconds) / k for k in range(1, 20))
     warming = -(-stream.latency // block) + 3
-    times = []
-    waiting = lag = 0
-    for number in range(warming + TRIALS):
+    times: list[float] = []
+    steps: list[float] = []
+    waiting = lag = number = 0
+    while len(times) < TRIALS or (len(steps) < STEPS and len(times) < MOST_TRIALS):
         begun = clock()
         given = stream.push(0.05 * torch.as_tensor(sound))
         waiting += block - len(given)
         lag = max(lag, waiting)
         if number >= warming:
             times.append(clock() - begun)
+            steps += times[-1:] if len(given) else []
+        number += 1
     # at least as much as all blocks together took: some systems compute at every tenth block only
-    usual = sorted(times)[int(0.9 * len(times))]
-    return max(usual, sum(times) / len(times)) * rate / block, lag
+    usual, slow = (sorted(some)[int(0.9 * len(some))] for some in (times, steps or times))
+    wait = max(0, math.ceil(slow * rate) - block)
+    return max(usual, sum(times) / len(times)) * rate / block, lag, wait

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from voicenym.anonymizer import Card
+from voicenym.anonymizer import Card, Core
 from voicenym.errors import UnknownSystemError
-from voicenym.identity import Identity
+from voicenym.identity import METHODS, Identity
 from voicenym.identity.mixture import Mixture
 from voicenym.identity.pools.sex_rule import Rule
 from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.matrix_precision import SINGLE, unfit
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
+from voicenym.resynthesis.pipeline.live_core import LiveCore
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
+from voicenym.resynthesis.pipeline.profile_reader import nobody
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
 
 
@@ -56,6 +59,8 @@ class WordCodes(Pipeline):
     sex: Rule = "any"
     precision: str = SINGLE
 
+    streams: ClassVar[bool] = True
+    running_averages: ClassVar[bool] = True
     revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
@@ -143,6 +148,30 @@ class WordCodes(Pipeline):
         """Those that the weights can, the latest at the end."""
         there = (name for name in NATIVE if assembly.located(self.folder, name).is_dir())
         return ("kept", *there)
+
+    @property
+    def profile_optional(self) -> bool:
+        """Whether it works live, which it does where nothing but the codes comes from the
+        recording. Timing is kept then.
+        """
+        method = METHODS.load(self.identity) if self.identity else None
+        return (
+            self.prosody.changes == ("predicted",)
+            and self.level in ("", "fixed")
+            and self.timing != "drawn"
+            and (method is None or not method.source_dependent)
+        )
+
+    def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        if profile is not None:
+            return super().core_for(pseudonyms, rate, profile)
+        accent, *others = {self.prosody_for(pseudonym).accent for pseudonym in pseudonyms}
+        if others:
+            raise UnknownSystemError(
+                f"{self.card.name}: pseudonyms of one live stream need one revision"
+            )
+        voice = self.voice(pseudonyms, nobody(len(pseudonyms), self.parts))
+        return LiveCore(self.parts, voice, accent, self.device, bool(self.language))
 
     @property
     def accents(self) -> tuple[str, ...]:

@@ -140,7 +140,7 @@ def test_silence_comes_back_until_the_system_is_ready_and_each_frame_has_an_answ
     ("fields", "status", "word"),
     [
         ({"system": "nobody"}, 422, "no such system"),
-        ({"system": "word-codes"}, 422, "not work live"),
+        ({"system": "ssl-select"}, 422, "not work live"),
         ({"rate": 123}, 422, "rate"),
         ({"rate": "16000"}, 422, "rate"),
         ({"rate": True}, 422, "rate"),

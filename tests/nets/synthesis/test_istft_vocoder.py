@@ -3,6 +3,7 @@ import math
 import pytest
 import torch
 
+from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
 
@@ -112,3 +113,26 @@ def test_it_learns_a_signal_in_seconds(excitation, most):
         found.append(loss.item())
     assert found[-1] < 0.55 * found[0]
     assert found[-1] < most
+
+
+def test_filters_of_windows_render_the_samples_of_the_whole():
+    """Windows with all the context that filters need; the excitation runs through them."""
+    torch.manual_seed(5)
+    network = IstftVocoder(4, 3, width=8, inner=8, blocks=1, kernel=3).eval()
+    content, speaker = torch.randn(1, 40, 4), torch.randn(1, 3)
+    f0 = torch.where(torch.arange(40) < 30, 120.0, 0.0)[None]
+    seed = torch.tensor([7])
+    memory, parts = Memory(), []
+    with torch.inference_mode():
+        whole = network(content, f0, speaker, seed)
+        for start in range(0, 40, 8):
+            first, last = max(0, start - 4), min(40, start + 12)
+            found = network.filters(content[:, first:last], f0[:, first:last], speaker)
+            own = found[:, start - first : start - first + 8]
+            parts.append(network.rendered(own, f0[:, start : start + 8], seed, memory))
+            given = sum(part.shape[1] for part in parts)
+            assert given == max(0, (start + 8) * network.hop - network.rendering_latency)
+        memory.last = True
+        empty = found[:, :0]
+        parts.append(network.rendered(empty, f0[:, :0], seed, memory))
+    torch.testing.assert_close(torch.cat(parts, 1), whole, atol=1e-5, rtol=0)

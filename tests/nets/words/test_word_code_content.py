@@ -193,3 +193,37 @@ def test_the_folder_keeps_encoder_and_codes(content, tmp_path):
 def test_codes_of_another_whisper_are_refused():
     with pytest.raises(ValueError, match="codes of 10 elements"):
         WordCodeContent(WHISPER, {**CODES, "states": 10})
+
+
+def test_a_live_window_has_the_codes_of_a_short_window(whisper, codes, content, native):
+    wave = noise(1, 640 * 30)
+    with torch.inference_mode():
+        states = content.encoder(content.encoder.spectra(wave, 60))
+        wanted = codes.codes(states[0])[:, 0]
+        vectors = native.encoded(states, torch.tensor([60]))[0]
+    found = content.live(wave[0])
+    entries = codes.quantizer.books[0].vectors
+    assert torch.equal(found.entries, entries[wanted])
+    assert found.scores.shape == (30, 1)
+    assert not found.silent.any()
+    nearest = codes.quantizer.books[0].nearest(vectors)
+    assert torch.equal(content.live(wave[0], "native").entries, entries[nearest])
+    with pytest.raises(VoicenymError, match="knows no codes of a native reading"):
+        content.live(wave[0], "drawn")
+
+
+def test_silent_places_of_a_live_window_keep_their_code_under_an_accent(codes, content, native):
+    centre = torch.zeros(6)
+    whole = native.with_accents(torch.eye(6), centre, silence=0)
+    entries = codes.quantizer.books[0].vectors
+    content.take_native(whole, "drawn")
+    wave = noise(640 * 30, seed=4)
+    plain = content.live(wave, "drawn")
+    silence = int(codes.quantizer.books[0].nearest(plain.entries).mode().values)
+    content.take_native(native.with_accents(torch.eye(6), centre, silence=silence), "drawn")
+    accent = whole.drawn(-50.0 * torch.ones(1, 12))
+    found = content.live(wave, "drawn", accent)
+    assert found.silent.any()
+    assert torch.equal(found.silent, (plain.entries == entries[silence]).all(1))
+    assert torch.equal(found.entries[found.silent], plain.entries[found.silent])
+    assert not torch.equal(found.entries[~found.silent], plain.entries[~found.silent])

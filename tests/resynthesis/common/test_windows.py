@@ -87,3 +87,15 @@ def test_windows_that_do_not_fit_are_refused():
         WindowedSynthesis(Sine(), torch.zeros(1, 1), torch.zeros(1).long(), step=10, slack=10)
     with pytest.raises(ValueError, match="windows"):
         Windows(1, 0, 5)
+
+
+def test_windows_of_a_live_stream_look_less_far_ahead_than_back():
+    windows = Windows(1, 4, 6, ahead=2)
+    signal = torch.arange(15.0)[None]
+    found = [*windows.push(signal[:, :6]), *windows.push(signal[:, 6:])]
+    assert [window.start for window in found] == [0, 0, 2]
+    assert [window.samples.shape[1] for window in found] == [6, 10, 12]
+    (last,) = windows.flush()
+    assert last.before == 6
+    assert last.kept == 3
+    assert torch.equal(last.samples, signal[:, 6:])

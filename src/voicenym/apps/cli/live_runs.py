@@ -260,7 +260,8 @@ def held_engine(
         )
     voice.say(f"{voice.name}: {rate} Hz, blocks of {length:g} ms, {100 * choice.load:.0f} % load")
     return LiveEngine(
-        lambda: voice.make(rate), rate, choice.block, round(timing.margin / 1000.0 * rate),
+        lambda: voice.make(rate), rate, choice.block,
+        round(timing.margin / 1000.0 * rate) + choice.wait,
         channels=channels, hidden=hidden, lag=choice.lag, outputs=outputs, calm=CALM_SECONDS,
     )  # fmt: skip
 

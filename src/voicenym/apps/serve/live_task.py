@@ -137,13 +137,14 @@ class _Session:
         def make() -> Any:
             return anonymizer.stream(task.pseudonym, task.rate)
 
-        lag = None
+        lag, wait = None, 0
         try:
             choice = choose_block(make, task.rate)
             block, lag, self._holds = choice.block, choice.lag, True
+            wait = choice.wait
         except VoicenymError:  # other work may be in the way: the engine's rules of overload hold
             block, self._holds = round(LENGTHS[-1] * task.rate), False
-        margin = round(MARGIN_SECONDS * task.rate)
+        margin = round(MARGIN_SECONDS * task.rate) + wait
         return LiveEngine(make, task.rate, block, margin, channels=2, lag=lag)
 
     def _work(self, engine: LiveEngine) -> None:

@@ -151,6 +151,50 @@ class IstftVocoder(Synthesizer):
         seed: torch.Tensor,
         memory: Memory | None,
     ) -> torch.Tensor:
+        return self._rendered(self._filters(content, f0, speaker, memory), f0, seed, memory)
+
+    @property
+    def has_filters(self) -> bool:
+        """Whether :meth:`filters` and :meth:`rendered` are there."""
+        return self.excitation == "filter"
+
+    def filters(
+        self, content: torch.Tensor, f0: torch.Tensor, speaker: torch.Tensor
+    ) -> torch.Tensor:
+        """Filters ``[batch, frame, element]`` of the excitation in the frames of a window, which
+        do not depend on its phase, so that windows of a stream can be computed by themselves.
+
+        Args:
+            content, f0, speaker: as of :meth:`forward`, of the window with its context.
+        """
+        return self._filters(content, f0, speaker, None)
+
+    def rendered(
+        self, filters: torch.Tensor, f0: torch.Tensor, seed: torch.Tensor, memory: Memory
+    ) -> torch.Tensor:
+        """Finished samples ``[batch, time]`` of the next frames of a stream.
+
+        Args:
+            filters: of these frames, of :meth:`filters`.
+            f0: ``[batch, frame]`` of the same frames.
+            seed: as of :meth:`forward`.
+            memory: of the stream; its end, with ``last``, may have no frames.
+        """
+        return self._rendered(filters, f0, seed, memory)
+
+    @property
+    def rendering_latency(self) -> int:
+        """Samples that :meth:`rendered` holds back."""
+        return self.forward_pulses.wait + self.inverse.side * self.hop
+
+    def _filters(
+        self,
+        content: torch.Tensor,
+        f0: torch.Tensor,
+        speaker: torch.Tensor,
+        memory: Memory | None,
+    ) -> torch.Tensor:
+        """Output ``[batch, frame, element]`` of the network, late by its look-ahead in a stream."""
         frames = self.conditions(content, f0, speaker)
         if self.excitation == "phase":
             frames = torch.cat([frames, self._phases(f0, memory)], dim=2)
@@ -159,7 +203,12 @@ class IstftVocoder(Synthesizer):
         voice = speaker[:, None]
         for block in self.blocks:
             x = block(x, voice, memory)
-        x = self.head(self.last_norm(x).to(self.head.weight.dtype)).float()
+        return self.head(self.last_norm(x).to(self.head.weight.dtype)).float()  # type: ignore[no-any-return]
+
+    def _rendered(
+        self, x: torch.Tensor, f0: torch.Tensor, seed: torch.Tensor, memory: Memory | None
+    ) -> torch.Tensor:
+        """Waveform of the network's output."""
         if self.excitation == "filter":
             spectra = self._filtered(x, f0, seed, memory)
         else:

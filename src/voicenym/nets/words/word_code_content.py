@@ -27,6 +27,9 @@ from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
 SILENCE = 50
 """States of silence behind the speech of a short window of :meth:`WordCodeContent.units`: 1 s."""
 
+LIVE_SILENCE = 0
+"""The same behind a window of a live stream, which is behind most of a word: 0.2 s."""
+
 STEPS = 10.0
 """Vectors that accents are drawn for are kept in steps of 0.1; their elements are within 12.7."""
 
@@ -41,6 +44,20 @@ class Units(NamedTuple):
 
     codes: torch.Tensor
     states: torch.Tensor
+
+
+class LiveFrames(NamedTuple):
+    """Content of a window of a live stream.
+
+    Args:
+        entries: ``[frame, element]``, codebook vectors.
+        silent: ``[frame]`` bool, the code of silent places; false where there is none.
+        scores: ``[frame, kind]``, as of :meth:`WordCodeContent.with_language_score`.
+    """
+
+    entries: torch.Tensor
+    silent: torch.Tensor
+    scores: torch.Tensor
 
 
 class _Found(NamedTuple):
@@ -178,10 +195,7 @@ class WordCodeContent(Content):
             )
         states, lengths = self._states(padded)
         means, codes, misfit = self._analysed(states, lengths)
-        network = self.language_scores
-        each = [misfit if network is None else network(means, misfit)]
-        if network is not None and network.of_music is not None:
-            each.append(network.music(means))
+        scores = self._scored(means, misfit)
         natives = {}
         for name, encoder in self._natives.items():
             given = encoder.encoded(states, lengths)
@@ -189,7 +203,7 @@ class WordCodeContent(Content):
                 natives[name] = (STEPS * given).round().clamp(-127, 127).to(torch.int8)
             else:
                 natives[name] = self._nearest(given).transpose(1, 2).short()
-        found = _Found(codes, torch.stack(each, 2), natives)
+        found = _Found(codes, scores, natives)
         if remembers:
             self._memory.keep(padded, *found)
         return found
@@ -218,6 +232,55 @@ class WordCodeContent(Content):
             codes.append(found.codes[0].T.cpu())
             states.append(torch.cat([one[:, :count] for one in layers]).cpu())
         return Units(torch.cat(codes), torch.cat(states, 1))
+
+    @torch.inference_mode()
+    def live(
+        self, waveform: torch.Tensor, accent: str = "kept", drawn: DrawnAccent | None = None
+    ) -> LiveFrames:
+        """Content of a window ``[time]`` of a live stream, in whole frames.
+
+        Silence of :data:`LIVE_SILENCE` follows the window, not as much as fills one of Whisper's:
+        a window of 4 s costs a tenth of that, and its codes are near those of :meth:`native`, but
+        not the same.
+
+        Args:
+            waveform: of whole frames, up to :attr:`most_samples`.
+            accent: which encoder, of :meth:`take_native`; ``kept``: the recording's own codes.
+            drawn: the accent, ``[1, element]`` each; None for none.
+
+        Raises:
+            VoicenymError: no such encoder.
+        """
+        count = len(waveform) // STATE
+        length = min(self._sizes.states, count + LIVE_SILENCE)
+        spectra = self.encoder.spectra(waveform[None], length)
+        with matrix_precision.products_in(self.precision, waveform.device):
+            states = self.encoder(spectra, count).float()
+        counts = torch.tensor([count], device=waveform.device)
+        means, codes, misfit = self._analysed(states, counts)
+        scores = self._scored(means, misfit)
+        silent = torch.zeros_like(codes[0, 0], dtype=torch.bool)
+        if accent != "kept":
+            encoder = self._natives.get(accent)
+            if encoder is None:
+                super().native(waveform[None], accent, drawn)  # raises
+                raise AssertionError
+            vectors = encoder.encoded(states, counts)
+            codes = self._nearest(vectors)
+            if encoder.accents:
+                silent = codes[0, 0] == encoder.silence
+                if drawn is not None:
+                    moved = self._nearest(drawn_accent.changed(vectors, encoder.centre, drawn))
+                    codes = torch.where(silent, codes, moved)
+        return LiveFrames(self._entries(codes)[0], silent, scores[0])
+
+    def _scored(self, means: torch.Tensor, misfit: torch.Tensor) -> torch.Tensor:
+        """Scores ``[row, code, kind]`` of mean states and misfits."""
+        network = self.language_scores
+        each = [misfit if network is None else network(means, misfit)]
+        if network is not None and network.of_music is not None:
+            each.append(network.music(means))
+        return torch.stack(each, 2)
 
     def _analysed(
         self, states: torch.Tensor, lengths: torch.Tensor

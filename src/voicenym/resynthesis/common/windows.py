@@ -39,15 +39,19 @@ class Windows:
         rows: of the signal.
         step, context: in samples.
         device: of the signal.
+        ahead: context after the step, where it is not as long as that before it.
 
     Raises:
         ValueError: step below 1, or negative context.
     """
 
-    def __init__(self, rows: int, step: int, context: int, device: str = "cpu") -> None:
-        if step < 1 or context < 0:
+    def __init__(
+        self, rows: int, step: int, context: int, device: str = "cpu", ahead: int | None = None
+    ) -> None:
+        if step < 1 or context < 0 or (ahead is not None and ahead < 0):
             raise ValueError(f"windows of {step} samples with {context} beside them")
         self.step, self.context = step, context
+        self.ahead = context if ahead is None else ahead
         self._held = torch.zeros(rows, 0, device=device)
         self._first = 0  # where what is held begins
         self._next = 0  # where the next window's kept part begins
@@ -66,7 +70,7 @@ class Windows:
         """Adds ``[row, time]``; returns the complete windows."""
         self._held = torch.cat([self._held, block], dim=1)
         found = []
-        while self.end >= self._next + self.step + self.context:
+        while self.end >= self._next + self.step + self.ahead:
             found.append(self._window(self._next + self.step))
         return found
 
@@ -79,7 +83,7 @@ class Windows:
 
     def _window(self, stop: int) -> Window:
         start = max(0, self._next - self.context)
-        last = min(stop + self.context, self.end)
+        last = min(stop + self.ahead, self.end)
         samples = self._held[:, start - self._first : last - self._first].clone()
         found = Window(samples, start, self._next - start, stop - self._next)
         self._next = stop

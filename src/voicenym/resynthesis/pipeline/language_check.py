@@ -56,16 +56,24 @@ class LanguageCheck:
         self._frames = torch.zeros(0, dtype=torch.int64)
         self._music = torch.zeros(0, dtype=torch.int64)
 
-    def add(self, scores: torch.Tensor | None, samples: torch.Tensor) -> None:
+    def add(
+        self,
+        scores: torch.Tensor | None,
+        samples: torch.Tensor,
+        loud: torch.Tensor | None = None,
+    ) -> None:
         """Adds frames.
 
         Args:
             scores: ``[row, frame, kind]``, of :meth:`Content.with_language_score`.
             samples: ``[row, time]`` that they were made of.
+            loud: ``[row, frame]`` bool, which of them are speech or music; None finds it by their
+                level among all that are added.
         """
         if scores is None or self._off:
             return
-        rows, loud = len(samples), loud_frames(samples, self._content.hop)
+        rows = len(samples)
+        loud = loud_frames(samples, self._content.hop) if loud is None else loud
         if not len(self._sums):
             self._sums = self._sums.new_zeros(rows)
             self._frames, self._music = self._frames.new_zeros(2, rows)

@@ -55,6 +55,13 @@ class Profile:
     intonations: tuple[Intonation, ...] = ()
 
 
+def nobody(rows: int, parts: Assembly) -> Profile:
+    """Profile of rows of which nothing is known."""
+    log_f0, log_f0_std = Moments(rows, "cpu").result()
+    vectors = torch.zeros(rows, parts.speaker.size)
+    return Profile(vectors, torch.ones(rows, dtype=torch.bool), log_f0, log_f0_std, None)
+
+
 class ProfileReader:
     """First pass over a recording: what :class:`Profile` holds.
 

@@ -1,0 +1,224 @@
+"""Core of a pipeline of word codes for live streams: windows that look a part of a second ahead.
+
+A whole recording is encoded in windows of 30 s. Here a window has :data:`BEFORE_SECONDS` before
+and :data:`AHEAD_SECONDS` after the :data:`STEP_SECONDS` that it is responsible for, and is computed
+again for each step. Content, F0 and the synthesizer's filters near its end know less of what
+follows than those of a recording, and lose words by that. The excitation runs through all windows,
+so that no window begins anew.
+
+Timing is kept, the level is fixed. Until there are some seconds of speech, the level is that of
+usual speech; between phrases there is silence.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from voicenym.dsp.phrases import FRAME_RATE, LEAST_PAUSE
+from voicenym.errors import VoicenymError
+from voicenym.nets.content.content_encoder import RATE
+from voicenym.nets.streaming import Memory
+from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
+from voicenym.nets.words.word_code_content import LiveFrames, WordCodeContent
+from voicenym.resynthesis.common.live_level import LiveLevel, RunningPhrases
+from voicenym.resynthesis.common.output_level import HOP
+from voicenym.resynthesis.common.windows import Window, Windows
+from voicenym.resynthesis.pipeline.conditioning import frames_of
+from voicenym.resynthesis.pipeline.language_check import LanguageCheck, is_foreign
+from voicenym.resynthesis.pipeline.pipeline_core import Voice
+from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+
+STEP_SECONDS = 0.16
+BEFORE_SECONDS = 4.8
+AHEAD_SECONDS = 0.32
+FILTER_SECONDS = 0.64
+"""Content before a step that the synthesizer's filters need."""
+VERDICT_SECONDS = 8.0
+"""Seconds of speech from which on another language is silenced."""
+
+
+class LiveCore:
+    """Core of a pipeline of word codes without a profile, at 16 kHz; rows do not depend on each
+    other.
+
+    Args:
+        parts: with an encoder of word codes, a predictor of F0 and a synthesizer of filters; on
+            the device.
+        voice: on the device.
+        accent: of the content, ``kept``, ``native`` or ``drawn``.
+        device: where to compute.
+        language_known: whether the user says that the speech is of the language of the weights;
+            else speech of another one is silent once it is detected.
+
+    Raises:
+        VoicenymError: parts that do not work live.
+    """
+
+    def __init__(
+        self,
+        parts: Assembly,
+        voice: Voice,
+        accent: str,
+        device: str = "cpu",
+        language_known: bool = False,
+    ) -> None:
+        content, synthesizer = parts.content, parts.synthesizer
+        if (
+            not isinstance(content, WordCodeContent)
+            or not isinstance(synthesizer, IstftVocoder)
+            or not synthesizer.has_filters
+            or synthesizer.hop != HOP
+            or parts.f0_predictor is None
+        ):
+            raise VoicenymError(
+                "these weights do not work live: that needs word codes, a predictor of F0, and an "
+                "istft-vocoder with excitation filter and frames of 10 ms; take the bundled ones"
+            )
+        rows = len(voice.vectors)
+        step, before, ahead = (
+            _whole(seconds, content.hop)
+            for seconds in (STEP_SECONDS, BEFORE_SECONDS, AHEAD_SECONDS)
+        )
+        self._windows = Windows(rows, step, before, device, ahead)
+        self._rows = [
+            _Row(parts, content, synthesizer, voice.of([row]), accent, language_known)
+            for row in range(rows)
+        ]
+        self._device = device
+        self._pushed = self._given = 0
+        # a frame waits until its samples are whole
+        self.latency = step + ahead + synthesizer.rendering_latency + HOP
+
+    @torch.inference_mode()
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """Adds ``[row, time]``; returns the finished samples."""
+        self._pushed += block.shape[1]
+        return self._worked(self._windows.push(block), last=False)
+
+    @torch.inference_mode()
+    def flush(self) -> torch.Tensor:
+        """The remaining samples."""
+        return self._worked(self._windows.flush(), last=True)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the user about what was pushed."""
+        return tuple(dict.fromkeys(text for row in self._rows for text in row.warnings))
+
+    def _worked(self, windows: list[Window], last: bool) -> torch.Tensor:
+        parts = [torch.zeros(len(self._rows), 0, device=self._device)]
+        for window in windows:
+            each = [row.process(window, at) for at, row in enumerate(self._rows)]
+            parts.append(torch.stack(each))
+        if last:
+            parts.append(torch.stack([row.rest() for row in self._rows]))
+        out = torch.cat(parts, dim=1)
+        if last:
+            missing = self._pushed - self._given
+            out = torch.nn.functional.pad(out, (0, max(0, missing - out.shape[1])))[:, :missing]
+        self._given += out.shape[1]
+        return out
+
+
+class _Row:
+    """One row of a stream."""
+
+    def __init__(
+        self,
+        parts: Assembly,
+        content: WordCodeContent,
+        synthesizer: IstftVocoder,
+        voice: Voice,
+        accent: str,
+        language_known: bool,
+    ) -> None:
+        self._parts, self._content, self._synthesizer = parts, content, synthesizer
+        self._voice, self._accent = voice, accent
+        self._phrases, self._level = RunningPhrases(), LiveLevel()
+        self._language = LanguageCheck(content, language_known)
+        self._memory = Memory()
+
+    def process(self, window: Window, row: int) -> torch.Tensor:
+        """Finished samples ``[time]`` after a window."""
+        hop = self._synthesizer.hop
+        samples = window.samples[row]
+        samples = torch.nn.functional.pad(samples, (0, -len(samples) % self._content.hop))
+        voice = self._voice
+        found = self._content.live(samples, self._accent, voice.accents)
+        first, frames = window.before // hop, frames_of(self._parts, window.kept)
+        predictor = self._parts.f0_predictor
+        assert predictor is not None  # LiveCore
+        begin = window.start // hop
+        f0 = predictor.drawn(
+            found.entries[None], voice.log_f0, voice.log_f0_std, voice.seeds, begin
+        )
+        every = self._content.hop // hop
+        content = found.entries.repeat_interleave(every, 0)[None]
+        known = max(0, first - round(FILTER_SECONDS * RATE / hop))
+        filters = self._synthesizer.filters(content[:, known:], f0[:, known:], voice.vectors)
+        own = slice(first, first + frames)
+        filters = filters[:, first - known : first - known + frames]
+        made = self._synthesizer.rendered(filters, f0[:, own], voice.seeds, self._memory)[0]
+        return self._level.push(self._presence(window, samples, found, frames), made)
+
+    def rest(self) -> torch.Tensor:
+        """The remaining samples ``[time]``; the stream ends here."""
+        self._memory.last = True
+        voice = self._voice
+        size = self._synthesizer.head.out_features
+        filters = voice.vectors.new_zeros(1, 0, size)
+        f0 = voice.vectors.new_zeros(1, 0)
+        made = self._synthesizer.rendered(filters, f0, voice.seeds, self._memory)[0]
+        return self._level.push(np.zeros(0, bool), made)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the user about what was pushed."""
+        return self._language.warnings
+
+    @property
+    def _foreign(self) -> bool:
+        """Whether the speech so far is likely of another language."""
+        network, scores = self._content.language_scores, self._language.scores
+        if network is None or not scores or scores[0].seconds < VERDICT_SECONDS:
+            return False
+        return is_foreign(network, scores)
+
+    def _presence(
+        self, window: Window, samples: torch.Tensor, found: LiveFrames, frames: int
+    ) -> npt.NDArray[np.bool_]:
+        """Whether frames of the output are speech, ``[frame]``."""
+        levels = samples[window.before :].unflatten(0, (-1, HOP)).square().mean(1)
+        there = self._phrases.push(levels.cpu().double().numpy(), frames)
+        every = self._content.hop // HOP
+        first, count = window.before // self._content.hop, -(-frames // every)
+        own = slice(first, first + count)
+        silent = _long(found.silent, math.ceil(LEAST_PAUSE * RATE / self._content.hop))
+        there &= ~silent[own].repeat_interleave(every)[:frames].cpu().numpy()
+        speech = torch.from_numpy(there[::every].copy())[None]
+        whole = samples[window.before :][: count * self._content.hop]
+        self._language.add(found.scores[None, own], whole[None], speech)
+        return there if not self._foreign else np.zeros_like(there)
+
+
+def _long(mask: torch.Tensor, least: int) -> torch.Tensor:
+    """Which places of a mask ``[time]`` are within runs of so many true ones."""
+    if not len(mask):
+        return mask
+    x = mask.float()[None, None]
+    padded = torch.nn.functional.pad(x, (least - 1, least - 1))
+    starts = torch.nn.functional.avg_pool1d(padded, least, 1) >= 1.0
+    runs: torch.Tensor = torch.nn.functional.max_pool1d(starts.float(), least, 1)[0, 0] > 0.0
+    return runs
+
+
+def _whole(seconds: float, hop: int) -> int:
+    """Samples of whole frames."""
+    return round(seconds * RATE / hop) * hop
+
+
+assert HOP * FRAME_RATE == RATE  # levels of phrases are of the synthesizer's frames

@@ -1,0 +1,124 @@
+"""``word-codes`` live: the words of the file form, another voice, silence, and what it refuses."""
+
+import pytest
+import torch
+
+import voicenym
+from voicenym import Key
+from voicenym.errors import AudioError, VoicenymError
+from voicenym.nets.weights_home import VARIABLE
+from voicenym.resynthesis.pipeline import assembly, conditioning, live_core
+
+pytestmark = pytest.mark.slow
+KEY = Key(bytes(32), None)
+RATE = 16_000
+
+
+@pytest.fixture(autouse=True)
+def no_other_weights(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
+
+
+@pytest.fixture(scope="module")
+def speech(sample):
+    whole = voicenym.read(sample)
+    return whole.samples[: 4 * whole.rate].reshape(-1)
+
+
+def live(samples, speaker="anna", key=KEY, **settings):
+    system = voicenym.load("word-codes", live=True, **settings)
+    return system(voicenym.Audio(samples, RATE), key.pseudonym(speaker)).samples
+
+
+def words(samples):
+    return conditioning.whole_content(assembly.opened(assembly.BUNDLED / "ssl"), samples)
+
+
+def likeness(one, other):
+    frames = min(len(one), len(other))
+    return float(torch.nn.functional.cosine_similarity(one[:frames], other[:frames]).mean())
+
+
+def test_words_are_those_of_the_recording_in_other_voices(speech):
+    whole = voicenym.load("word-codes", timing="kept")
+    wanted = words(whole(voicenym.Audio(speech, RATE), KEY.pseudonym("anna")).samples)
+    first, second = live(speech), live(speech, "berta")
+    assert first.shape == speech.shape
+    unlike = likeness(wanted, wanted.roll(7, 0))
+    for one in (first, second):
+        assert likeness(wanted, words(one)) > unlike + 0.3
+    assert (first - second).square().mean() > 0.1 * first.square().mean()
+    assert torch.equal(first, live(speech))
+
+
+def test_nothing_of_the_recording_s_level_and_no_sample_passes(speech):
+    one, quiet = live(speech), live(0.05 * speech)
+    for found in (one, quiet):
+        loud = found[found != 0].square().mean().sqrt()
+        assert 20 * torch.log10(loud) == pytest.approx(-26.0, abs=3.0)
+    correlation = (one * speech).mean() / (one.square().mean() * speech.square().mean()).sqrt()
+    assert correlation.abs() < 0.1
+
+
+def test_silence_is_silent_at_the_start_and_after_speech(speech):
+    still = torch.zeros(RATE)
+    out = live(torch.cat([still, speech[:RATE], still, still]))
+    assert not out[: RATE - RATE // 4].any()
+    assert not out[2 * RATE + RATE // 4 :].any()
+    assert not live(still).any()
+
+
+@pytest.mark.parametrize("samples", [0, 1, 159, 641, 2561])
+def test_streams_of_any_length_end(speech, samples):
+    out = live(speech[RATE : RATE + samples])
+    assert out.shape == (samples,)
+    assert torch.isfinite(out).all()
+
+
+def test_rows_do_not_depend_on_each_other(speech):
+    two = torch.stack([speech, speech.flip(0)])
+    both = live(two)
+    assert torch.equal(both[0], live(two[0]))
+    assert torch.equal(both[1], live(two[1]))
+
+
+def test_former_revisions_work_live_with_the_accent_that_they_have(speech):
+    first = Key(bytes(32))  # revision 1: the recording's own codes
+    found = {
+        "kept": live(speech, key=first),
+        "native": live(speech, revision=3),
+        "drawn": live(speech),
+    }
+    assert torch.equal(found["kept"], live(speech, key=first, accent="kept"))
+    assert not torch.equal(found["native"], found["drawn"])
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"f0": "kept"}, {"f0": "predicted+shaped"}, {"level": "drawn"}, {"timing": "drawn"},
+     {"identity": "copy"}],
+)  # fmt: skip
+def test_settings_that_need_the_whole_recording_are_refused(settings):
+    system = voicenym.load("word-codes", **settings)
+    assert not system.works_live
+    with pytest.raises(AudioError, match="must analyse the whole recording first"):
+        system.stream(KEY.pseudonym("anna"), RATE)
+    assert voicenym.load("word-codes").works_live
+
+
+def test_weights_of_another_kind_are_refused(pipelines, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(pipelines))
+    with pytest.raises(VoicenymError, match="do not work live"):
+        voicenym.load("word-codes").stream(KEY.pseudonym("anna"), RATE)
+
+
+@pytest.mark.parametrize("known", ["", "en"])
+def test_another_language_becomes_silent_unless_the_user_says_that_it_is_none(
+    speech, monkeypatch, known
+):
+    monkeypatch.setattr(live_core, "is_foreign", lambda network, scores: True)
+    monkeypatch.setattr(live_core, "VERDICT_SECONDS", 1.0)
+    stream = voicenym.load("word-codes", language=known).stream(KEY.pseudonym("anna"), RATE)
+    out = torch.cat([stream.push(speech), stream.flush()])
+    assert out[: RATE // 2 + RATE].any()
+    assert out[3 * RATE :].any() == bool(known)
