@@ -88,8 +88,8 @@ class WordCodes(Pipeline):
             "between pauses the power over 3 s is -26 dB of full scale; pauses are silent; in "
             "revision 1 the power over 3 s is that of the input",
         ),
-        needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a recording; "
-        "content/, speaker/, synthesizer/, mixture/, register/, f0/, drawn/",
+        needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a file, one "
+        "live; content/, speaker/, synthesizer/, mixture/, register/, f0/, drawn/",
         protects="ignorant and lazy-informed verifiers; in part attackers who train on its output "
         "(EER 28.1 % against one who reads the content of the output again; 32.8 % with "
         "timing=drawn)",
@@ -115,7 +115,8 @@ class WordCodes(Pipeline):
             "the weights are of English: recordings of other languages are refused where they are "
             "detected; others become English sounds",
             "words of children are often lost already in the codes",
-            "does not work live: the encoder needs seconds of context",
+            "live, it is 0.6 s late, timing is kept, and more words are lost: WER by Whisper "
+            "tiny.en is 1.49 times the originals'",
             "music between speech, overlapping talkers and whispering are spoken as if they were "
             "one voice",
         ),
