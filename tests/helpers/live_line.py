@@ -37,6 +37,8 @@ class Negative:
         disturb: called at each push with its number and the output; gives the output.
     """
 
+    warnings: tuple[str, ...] = ()
+
     def __init__(
         self, latency: int = 0, disturb: Callable[[int, torch.Tensor], torch.Tensor] | None = None
     ) -> None:

@@ -87,6 +87,16 @@ def test_a_fault_of_the_system_gives_silence_and_a_new_start(fault):
     assert line.engine.status().dropouts >= silent - latency_only - 1
 
 
+def test_what_the_system_warns_of_is_said_once():
+    made = Negative()
+    line = Line(lambda: made)
+    line.ticks(3)
+    assert line.said == []
+    made.warnings = ("the language is another one",)
+    line.ticks(5)
+    assert line.said == ["the language is another one"]
+
+
 def test_a_late_block_gives_silence_and_is_never_heard():
     line = Line(lambda: None)  # replaced below: the fault needs the clock
 

@@ -122,3 +122,4 @@ def test_another_language_becomes_silent_unless_the_user_says_that_it_is_none(
     out = torch.cat([stream.push(speech), stream.flush()])
     assert out[: RATE // 2 + RATE].any()
     assert out[3 * RATE :].any() == bool(known)
+    assert [text.count("silence goes out") for text in stream.warnings] == ([] if known else [1])

@@ -92,6 +92,7 @@ class LiveEngine:
         self._losses = 0
         self._load = self._peak = 0.0
         self._level = -math.inf
+        self._told: set[str] = set()
 
     def give(self, block: numpy.ndarray) -> None:
         """Samples of the input, ``[time, channel]`` float32; dropped unless the engine runs."""
@@ -276,6 +277,10 @@ class LiveEngine:
                 return
             for playout in self._playouts:
                 playout.append(joined, len(block))
+            if len(out):
+                new = [text for text in stream.warnings if text not in self._told]
+                self._told.update(new)
+                self.messages.extend(new)
 
     def _restart_from(self, state: State) -> None:
         with self._lock:

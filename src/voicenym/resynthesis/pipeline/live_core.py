@@ -140,7 +140,7 @@ class _Row:
         self._voice, self._accent = voice, accent
         self._phrases, self._level = RunningPhrases(), LiveLevel()
         self._language = LanguageCheck(content, language_known)
-        self._memory = Memory()
+        self._memory, self._was_foreign = Memory(), False
 
     def process(self, window: Window, row: int) -> torch.Tensor:
         """Finished samples ``[time]`` after a window."""
@@ -178,7 +178,16 @@ class _Row:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the user about what was pushed."""
-        return self._language.warnings
+        network = self._content.language_scores
+        if network is None:
+            return self._language.warnings
+        if not self._was_foreign:
+            return ()
+        return (
+            "the speech is likely not of the language of the weights "
+            f"({network.language}), so that silence goes out: if it is, say so by --language "
+            f"{network.language}; else choose a system that keeps all sounds, such as recast",
+        )
 
     @property
     def _foreign(self) -> bool:
@@ -202,7 +211,9 @@ class _Row:
         speech = torch.from_numpy(there[::every].copy())[None]
         whole = samples[window.before :][: count * self._content.hop]
         self._language.add(found.scores[None, own], whole[None], speech)
-        return there if not self._foreign else np.zeros_like(there)
+        foreign = self._foreign
+        self._was_foreign |= foreign
+        return np.zeros_like(there) if foreign else there
 
 
 def _long(mask: torch.Tensor, least: int) -> torch.Tensor:
