@@ -83,3 +83,12 @@ def test_systems_without_texts_are_themselves():
 
     system = load("mcadams")
     assert system.with_text_edit(edit("Anna")) is system
+
+
+def test_words_of_grammar_that_were_taken_for_names_are_no_secrets_of_the_whole_recording():
+    secrets = secrets_of([("names", "Which"), ("places", "There Miller"), ("names", "Will")], None)
+    heard = ["which", "one", "was", "there", "when", "will", "met", "miller"]
+    assert [heard[match.first] for match in secrets.matches(heard)] == ["will"]
+    assert [heard[match.first] for match in secrets.parts.matches(heard)] == ["will", "miller"]
+    listed = secrets_of([("list", "Which")], None)
+    assert [match.first for match in listed.matches(heard)] == [0]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from voicenym.redaction.by_time import ByTime
 from voicenym.redaction.categories import ADDRESSES, LISTED, NAMES, PLACES
 from voicenym.redaction.own_list import OwnList
+from voicenym.redaction.proper_names import is_function_word
 from voicenym.redaction.sound_keys import plain
 from voicenym.redaction.word_finder import Found
 from voicenym.redaction.word_placing import Interval
@@ -22,6 +23,9 @@ LEAST_PART = 4
 def secrets_of(found: Iterable[tuple[str, str]], own: OwnList | None) -> Secrets:
     """Words that must not be heard or shown any more.
 
+    What was taken for a name and is a word of grammar ("Which") is removed where it was found, and
+    not searched in the whole recording, in which it is everywhere.
+
     Args:
         found: category and words of what is removed.
         own: one's own list.
@@ -29,9 +33,13 @@ def secrets_of(found: Iterable[tuple[str, str]], own: OwnList | None) -> Secrets
     phrases: list[str] = []
     parts: list[str] = []
     for category, words in found:
-        phrases.append(words)
+        each = [word for word in re.split(r"[\s\-]+", words) if plain(word)]
+        if category in (NAMES, PLACES):
+            each = [word for word in each if not is_function_word(plain(word))]
+        if each or category not in (NAMES, PLACES):
+            phrases.append(words)
         if category in (NAMES, PLACES, LISTED, ADDRESSES):
-            parts += [w for w in re.split(r"[\s\-]+", words) if len(plain(w)) >= LEAST_PART]
+            parts += [word for word in each if len(plain(word)) >= LEAST_PART]
     return Secrets(OwnList(phrases, alike=False), OwnList(parts, alike=False), own)
 
 

@@ -42,6 +42,20 @@ _NOT_NAMES_TEXT = (
     "christ mr mrs ms dr mister missus doctor professor sir"
 )
 NOT_NAMES = frozenset(_NOT_NAMES_TEXT.split())
+_FUNCTION_TEXT = (
+    "a an the this that these those and or but nor so because although though if unless until "
+    "while whereas whether than as of at by for with about against between among into through "
+    "during before after above below to from up down in out on off over under again then once "
+    "here there where when why how what which who whom whose i me my myself we us our ours "
+    "ourselves you your yours yourself yourselves he him his himself she her hers herself it "
+    "its itself they them their theirs themselves is am are was were be been being has have had "
+    "having do does did doing would should could can cannot must shall might not no only very "
+    "too also just perhaps however therefore every each any some such many much few both either "
+    "neither none nobody nothing everything something anything everyone someone anyone "
+    "everybody somebody anybody"
+)
+FUNCTION_WORDS = frozenset(_FUNCTION_TEXT.split())
+"""Words of grammar that are nobody's name, unlike "will", "may" and "mark"."""
 LISTED, CUED, TWO, UNKNOWN, WEAK = 0.85, 0.8, 0.65, 0.5, 0.25
 """Confidences of names: of a list, after a cue, of two capitals, of one, and of doubtful ones."""
 
@@ -104,6 +118,16 @@ def is_given(word: str) -> bool:
         (True, False)
     """
     return _bare(word) in _given()
+
+
+def is_function_word(word: str) -> bool:
+    """Whether a word is one of grammar, such as "which", and nobody's name.
+
+    Example:
+        >>> is_function_word("Which"), is_function_word("Will"), is_function_word("Okonkwo")
+        (True, False, False)
+    """
+    return _bare(word) in FUNCTION_WORDS
 
 
 def is_place(words: str) -> bool:
