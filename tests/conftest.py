@@ -385,3 +385,11 @@ def tiny_whisper(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     value.copy_(0.3 * torch.randn(value.shape))
     KINDS.save(network.eval(), folder, {})
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _same_random_numbers(request: pytest.FixtureRequest) -> None:
+    """A module's ``RNG`` begins anew in each test, whichever tests ran before it."""
+    generator = getattr(getattr(request.node, "module", None), "RNG", None)
+    if isinstance(generator, np.random.Generator):
+        generator.bit_generator.state = np.random.default_rng(0).bit_generator.state

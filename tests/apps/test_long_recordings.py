@@ -13,6 +13,7 @@ import pytest
 import soundfile
 from scripted_words import Scripted, recording, spoken
 
+from voicenym.redaction.checked_removal import ROUNDS
 from voicenym.transcription import faster_whisper_words, word_listening
 from voicenym.transcription.timed_words import Word
 from voicenym.transcription.word_recogniser import Heard
@@ -162,7 +163,8 @@ def test_a_redaction_goes_on_where_it_was_interrupted(command, counting, minutes
     whole = counting()
     failed = command(*given, "x.txt", "-o", "x.wav")  # the word is heard whatever is removed
     assert b"still heard" in failed.stderr
-    assert whole.calls == 3 * 3  # what further rounds change is no new sound
+    # heard twice, and what each check finds changed, which is more than before with every one
+    assert 3 * 3 < whole.calls <= 3 * (2 + ROUNDS)
     before = sorted(os.listdir(tmp_path))
     kept = tmp_path / ".voicenym-long.wav.heard"
     counting(at)

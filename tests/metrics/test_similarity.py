@@ -169,8 +169,8 @@ def test_speakers_with_one_segment_are_named():
 
 
 def test_unrelated_voices_hide_identity_and_keep_distinctiveness():
-    o, who = segments(10, 12, people=RNG.standard_normal((10, 40)))
-    a, _ = segments(10, 12, people=RNG.standard_normal((10, 40)))
+    o, who = segments(20, 12, people=RNG.standard_normal((20, 400)))
+    a, _ = segments(20, 12, people=RNG.standard_normal((20, 400)))
     found = similarity_matrices(o, a, who)
     hidden = deidentification(found.oo, found.oa)
     assert hidden.value > 0.9
