@@ -228,8 +228,9 @@ def test_ffmpeg_sends_the_caller_and_hears_the_agent_s_leg(tmp_path):
     steady = sound[-4_000:] if numpy.abs(sound[-4_000:]).any() else loud
     assert (sound <= 0.001).all(), "the caller's own sound, which is above zero, reached the agent"
     moving = (steady - steady.mean()) * numpy.hanning(len(steady))
-    pitch = numpy.argmax(numpy.abs(numpy.fft.rfft(moving))) * rate / len(steady)
-    assert abs(pitch - 440) < 10
+    spectrum = numpy.abs(numpy.fft.rfft(moving))
+    spectrum[: 200 * len(steady) // rate] = 0.0  # gaps of a busy machine
+    assert abs(numpy.argmax(spectrum) * rate / len(steady) - 440) < 10
     assert 0.35 < numpy.abs(loud).max() < 0.45
 
 
