@@ -11,7 +11,8 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.reproduction import challenge_speech, deng_verifiers, miao_drawings
 from voicenym.reproduction.bench import IGNORANT, LAZY, SEMI, Bench, _chosen
 from voicenym.reproduction.budgets import BUDGETS, budget
-from voicenym.reproduction.counterparts import pipelines
+from voicenym.reproduction.counterparts import GIVEN
+from voicenym.reproduction.named_folders import named_folders
 from voicenym.reproduction.outcome import Figure
 from voicenym.reproduction.table_rows import attacked, original, useful, with_difference
 from voicenym.reproduction.turner_speech import numbers
@@ -120,7 +121,7 @@ def test_the_challenges_systems_stand_in_the_papers_columns(bench, monkeypatch):
 
 
 def test_a_pipeline_of_ones_own_stands_for_a_system_without_bundled_weights(bench, monkeypatch):
-    ((name, folder),) = pipelines(["M1=own/"]).items()
+    ((name, folder),) = named_folders(["M1=own/"], "--pipeline", GIVEN).items()
     assert challenge_speech.counterparts(replace(bench, pipelines={name: folder}))[0] == {
         **challenge_speech.counterparts(bench)[0], "M1": "b1b:weights=own"
     }  # fmt: skip
@@ -134,7 +135,7 @@ def test_a_pipeline_of_ones_own_stands_for_a_system_without_bundled_weights(benc
 @pytest.mark.parametrize("text", ["B1=own/", "M1", "M1="])
 def test_a_pipeline_is_given_by_the_name_of_a_system_that_needs_one(text):
     with pytest.raises(VoicenymError, match="NAME being one of M1, M1c1"):
-        pipelines([text])
+        named_folders([text], "--pipeline", GIVEN)
 
 
 def test_a_verifier_is_given_and_voice_statistics_are_none(bench):

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from voicenym.errors import VoicenymError
-from voicenym.reproduction.deng_ablations import ABLATIONS, ablations, folders
+from voicenym.reproduction.deng_ablations import ABLATIONS, ablations
+from voicenym.reproduction.named_folders import named_folders
 from voicenym.reproduction.pages import command, needs
 from voicenym.reproduction.paper_list import run, tables
 from voicenym.systems.vcloak import BUNDLED, TARGETED
@@ -17,10 +18,13 @@ from voicenym.systems.vcloak import BUNDLED, TARGETED
 
 
 def test_cloaks_are_named():
-    assert folders(["full=a/b", "no-words=c=d"]) == {"full": Path("a/b"), "no-words": Path("c=d")}
+    assert named_folders(["full=a/b", "no-words=c=d"], "--cloak", ABLATIONS) == {
+        "full": Path("a/b"),
+        "no-words": Path("c=d"),
+    }
     for wrong in ("full", "full=", "loud=a"):
         with pytest.raises(VoicenymError, match="one of full, no-words"):
-            folders([wrong])
+            named_folders([wrong], "--cloak", ABLATIONS)
 
 
 def test_without_cloaks_the_table_says_what_to_give(bench):

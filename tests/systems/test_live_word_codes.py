@@ -5,7 +5,7 @@ import torch
 
 import voicenym
 from voicenym import Key
-from voicenym.errors import AudioError, VoicenymError
+from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.nets.weights_home import VARIABLE
 from voicenym.resynthesis.pipeline import assembly, conditioning, live_core
 
@@ -101,6 +101,8 @@ def test_former_revisions_work_live_with_the_accent_that_they_have(speech):
 def test_settings_that_need_the_whole_recording_are_refused(settings):
     system = voicenym.load("word-codes", **settings)
     assert not system.works_live
+    with pytest.raises(UnknownSystemError, match="does not work live with these settings"):
+        voicenym.load("word-codes", live=True, **settings)
     with pytest.raises(AudioError, match="must analyse the whole recording first"):
         system.stream(KEY.pseudonym("anna"), RATE)
     assert voicenym.load("word-codes").works_live

@@ -156,7 +156,10 @@ def load(system: str, /, **parameters: Any) -> Anonymizer:
     check_wish(made)
     if made.live and not made.works_live:
         raise UnknownSystemError(
-            f"{name} does not work live: it needs the whole recording; choose recast, mcadams, "
-            "vcloak or base (voicenym systems)"
+            f"{name} does not work live with these settings: they need the whole recording; leave "
+            "them out, or choose another system (voicenym systems)"
+            if cls.streams
+            else f"{name} does not work live: it needs the whole recording; choose word-codes, "
+            "base, recast or mcadams (voicenym systems)"
         )
     return made

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import voicenym.resynthesis.pipeline
-from voicenym.errors import VoicenymError
 
 BUNDLED = Path(next(iter(voicenym.resynthesis.pipeline.__path__))) / "bundled" / "ssl"
 """Bundled weights of the SSL-based pipeline."""
@@ -78,23 +77,6 @@ def without(names: Sequence[str], budget: str) -> dict[str, str]:
     """Reasons of systems that are not measured: no counterpart, or left out by the budget."""
     small = f"the budget {budget} leaves it out: a larger one measures it"
     return NO_COUNTERPART | {name: small for name in CHALLENGE if name not in names}
-
-
-def pipelines(texts: Sequence[str]) -> dict[str, Path]:
-    """Folders of pipelines from ``NAME=FOLDER``.
-
-    Raises:
-        VoicenymError: another name, or no folder.
-    """
-    found = {}
-    for text in texts:
-        name, _, place = text.partition("=")
-        if name not in GIVEN or not place:
-            raise VoicenymError(
-                f"--pipeline {text}: give NAME=FOLDER, NAME being one of {', '.join(GIVEN)}"
-            )
-        found[name] = Path(place)
-    return found
 
 
 IDENTITIES = (

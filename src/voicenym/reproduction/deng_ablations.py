@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from voicenym.errors import VoicenymError
 from voicenym.reproduction.bench import IGNORANT, Bench, Measurement
 from voicenym.reproduction.outcome import (
     Figure,
@@ -37,23 +36,6 @@ NONE = (
     "no network was given: voicenym train vcloak with weights of zero for a loss, then --cloak "
     f"{FULL}=FOLDER --cloak {WORDLESS}=FOLDER"
 )
-
-
-def folders(given: list[str]) -> dict[str, Path]:
-    """Folders of cloaks from ``NAME=FOLDER``.
-
-    Raises:
-        VoicenymError: another name, or no folder.
-    """
-    found = {}
-    for text in given:
-        name, _, place = text.partition("=")
-        if name not in ABLATIONS or not place:
-            raise VoicenymError(
-                f"--cloak {text}: give NAME=FOLDER, NAME being one of {', '.join(ABLATIONS)}"
-            )
-        found[name] = Path(place)
-    return found
 
 
 def ablations(bench: Bench) -> Ours:

@@ -98,8 +98,9 @@ def reproduce(
     of --budget; with --cache they share measurements, and an interrupted run resumes.
     """
     from voicenym.reproduction import paper_list, stored_outcomes
-    from voicenym.reproduction.counterparts import pipelines
-    from voicenym.reproduction.deng_ablations import folders
+    from voicenym.reproduction.counterparts import GIVEN
+    from voicenym.reproduction.deng_ablations import ABLATIONS
+    from voicenym.reproduction.named_folders import named_folders
 
     if listed:
         _list(paper)
@@ -118,7 +119,8 @@ def reproduce(
                 budget, speech, split, part, half, pool, pool_split, pool_part, verifier,
                 recogniser, weights, retrained, answers, cache, workers, quiet,
             )  # fmt: skip
-            speaking.cloaks, speaking.pipelines = folders(cloak), pipelines(pipeline)
+            speaking.cloaks = named_folders(cloak, "--cloak", ABLATIONS)
+            speaking.pipelines = named_folders(pipeline, "--pipeline", GIVEN)
             outcomes = _run(chosen, speaking, update, len(chosen) == 1)
         _emit(chosen, outcomes, output, as_json, all_given=not stored)
     if page is not None:

@@ -27,9 +27,6 @@ from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
 SILENCE = 50
 """States of silence behind the speech of a short window of :meth:`WordCodeContent.units`: 1 s."""
 
-LIVE_SILENCE = 0
-"""The same behind a window of a live stream, which is behind most of a word: 0.2 s."""
-
 STEPS = 10.0
 """Vectors that accents are drawn for are kept in steps of 0.1; their elements are within 12.7."""
 
@@ -239,9 +236,8 @@ class WordCodeContent(Content):
     ) -> LiveFrames:
         """Content of a window ``[time]`` of a live stream, in whole frames.
 
-        Silence of :data:`LIVE_SILENCE` follows the window, not as much as fills one of Whisper's:
-        a window of 4 s costs a tenth of that, and its codes are near those of :meth:`native`, but
-        not the same.
+        No silence follows the window, which need not be as long as one of Whisper's: 5 s cost a
+        sixth of that, and the codes are near those of :meth:`native`, but not the same.
 
         Args:
             waveform: of whole frames, up to :attr:`most_samples`.
@@ -252,8 +248,7 @@ class WordCodeContent(Content):
             VoicenymError: no such encoder.
         """
         count = len(waveform) // STATE
-        length = min(self._sizes.states, count + LIVE_SILENCE)
-        spectra = self.encoder.spectra(waveform[None], length)
+        spectra = self.encoder.spectra(waveform[None], count)
         with matrix_precision.products_in(self.precision, waveform.device):
             states = self.encoder(spectra, count).float()
         counts = torch.tensor([count], device=waveform.device)

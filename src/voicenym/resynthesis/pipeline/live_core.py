@@ -206,7 +206,7 @@ class _Row:
         every = self._content.hop // HOP
         first, count = window.before // self._content.hop, -(-frames // every)
         own = slice(first, first + count)
-        silent = _long(found.silent, math.ceil(LEAST_PAUSE * RATE / self._content.hop))
+        silent = _long_runs(found.silent, math.ceil(LEAST_PAUSE * RATE / self._content.hop))
         there &= ~silent[own].repeat_interleave(every)[:frames].cpu().numpy()
         speech = torch.from_numpy(there[::every].copy())[None]
         whole = samples[window.before :][: count * self._content.hop]
@@ -216,7 +216,7 @@ class _Row:
         return np.zeros_like(there) if foreign else there
 
 
-def _long(mask: torch.Tensor, least: int) -> torch.Tensor:
+def _long_runs(mask: torch.Tensor, least: int) -> torch.Tensor:
     """Which places of a mask ``[time]`` are within runs of so many true ones."""
     if not len(mask):
         return mask
