@@ -89,7 +89,7 @@ def timed(
     out = Path(tempfile.mkdtemp())
     try:
         items = plan([source], out)
-        job = Job(system, {}, Key(bytes(32)), log=out / "voicenym.jsonl")
+        job = Job(system, {}, Key(bytes(32), None), log=out / "voicenym.jsonl")
         times, spent, memory = [time.perf_counter()], {}, 0.0
         first = len(items) // 4
 

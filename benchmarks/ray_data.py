@@ -51,7 +51,7 @@ from voicenym.corpus.ray_session import RaySession
 from voicenym.corpus.worker_pool import Death
 from voicenym.pseudonym import Key
 
-KEY = Key(bytes(range(100, 132)))
+KEY = Key(bytes(range(100, 132)), None)
 JOB = Job("mcadams", {}, KEY)
 SETTINGS = JOB.for_workers()
 WAYS = ("actors", "data, files", "data, paths")

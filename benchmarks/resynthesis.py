@@ -70,7 +70,7 @@ def main() -> None:
     clock = Clock(device, options.threads)
     system = Base(weights=options.weights, device=device)
     parts = system.parts
-    key = voicenym.Key(bytes(32))
+    key = voicenym.Key(bytes(32), None)
     pseudonyms = [key.pseudonym(f"speaker {row}") for row in range(rows)]
     samples, rate = soundfile.read(options.speech, dtype="float32", always_2d=True)
     if rate != RATE:

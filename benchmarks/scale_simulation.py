@@ -152,7 +152,7 @@ def clocked(source: Path, workers: int, system: str) -> tuple[float, float]:
     out = Path(tempfile.mkdtemp())
     try:
         items = plan([source], out)
-        job = Job(system, {}, Key(bytes(32)), log=out / "voicenym.jsonl")
+        job = Job(system, {}, Key(bytes(32), None), log=out / "voicenym.jsonl")
         times = [time.perf_counter()]
         run(job, items, workers, lambda outcome: times.append(time.perf_counter()), engine=LOCAL)
         return times[1] - times[0], times[-1] - times[0]
@@ -193,7 +193,7 @@ def _driver_bytes(count: int) -> int:
 def _logged(count: int) -> float:
     """Seconds of pseudonyms and lines of a log for some recordings."""
     folder = Path(tempfile.mkdtemp())
-    key, log = Key(bytes(32)), RunLog(folder / "log")
+    key, log = Key(bytes(32), None), RunLog(folder / "log")
     begun = time.perf_counter()
     for number in range(count):
         name = f"speaker-{number % 1000}/session/recording-{number}.wav"

@@ -31,7 +31,7 @@ from PIL import Image
 RATE = 16_000
 HOP = 128
 COLOURS = 128
-KEY = Key(bytes(range(32)))
+KEY = Key(bytes(range(32)), None)
 """No secret: the picture is to be the same tomorrow."""
 
 

@@ -109,7 +109,7 @@ def main() -> None:
     settings = {k: float(v) for k, v in (pair.split("=") for pair in options.set)}
     system = voicenym.load(options.system, **settings)
     # A benchmark's key is no secret: everyone must get the same figures.
-    key = voicenym.Key(hashlib.sha256(b"voicenym benchmark cloak").digest())
+    key = voicenym.Key(hashlib.sha256(b"voicenym benchmark cloak").digest(), None)
     speech = recordings(options.speech / "manifest.tsv", "dev", options.corpus)
     trials = build(chosen(speech, options.speakers), enrolment=4, trials=3)
     original = [recording.samples() for recording in trials.recordings]

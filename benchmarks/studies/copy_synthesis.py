@@ -103,7 +103,7 @@ def main() -> None:
     torch.set_num_threads(1)
     system = Base(weights=options.weights)
     parts, encoder, mel = system.parts, encoder_of("ecapa-small"), synthesis_losses.LogMel()
-    key = Key(bytes(32))
+    key = Key(bytes(32), None)
     figures: dict[str, list[float]] = defaultdict(list)
     middle = parts.voices.mean
 

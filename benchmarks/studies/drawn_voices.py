@@ -88,7 +88,7 @@ def main() -> None:
     audio = [voicenym.read(one.path) for one in chosen]
     outputs = []
     for number in range(given.keys):
-        pseudonym = voicenym.Key(bytes([number % 256]) * 32).pseudonym("voice")
+        pseudonym = voicenym.Key(bytes([number % 256]) * 32, None).pseudonym("voice")
         outputs += [anonymize(one, pseudonym).samples.reshape(-1) for one in audio]
     for verifier in given.verifier or ["ecapa-small", "resemblyzer"]:
         encoder = encoder_of(verifier)

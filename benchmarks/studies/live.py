@@ -71,7 +71,7 @@ def main() -> None:
     if not (system.needs_profile and system.profile_optional):
         sys.exit(f"{options.system} does not adapt: its live form is its file form, or it has none")
     # A benchmark's key is no secret: everyone must get the same figures.
-    key = voicenym.Key(hashlib.sha256(b"voicenym benchmark live").digest())
+    key = voicenym.Key(hashlib.sha256(b"voicenym benchmark live").digest(), None)
     rows = []
     for speaker, samples in speakers(options.speech, options.speakers).items():
         pseudonym = key.pseudonym(speaker)

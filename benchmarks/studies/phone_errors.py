@@ -69,7 +69,7 @@ def rendering(name: str) -> Any:
         return ORIGINAL
     system, given = SYSTEMS.parse(name)
     secret = hashlib.sha256(b"voicenym benchmark phone errors " + name.encode()).digest()
-    return Transform((Anonymize(system, Key(secret), parameters=tuple(given.items())),))
+    return Transform((Anonymize(system, Key(secret, None), parameters=tuple(given.items())),))
 
 
 def sphinx_phones(speech: Sequence[np.ndarray]) -> list[list[str]]:

@@ -130,8 +130,11 @@ def test_a_batch_may_hold_rows_of_both_levels(speech):
     system = voicenym.load("word-codes", timing="kept")
     old, new = KEY.pseudonym("anna"), KEY.with_revisions(None).pseudonym("anna")
     together = system.batch([speech, speech], [old, new])
-    for made, level, accent in zip(together, ("drawn", "fixed"), ("kept", "drawn"), strict=True):
-        alone = voicenym.load("word-codes", timing="kept", level=level, accent=accent)
+    settings = (("drawn", "kept", 4), ("fixed", "drawn", 5))
+    for made, (level, accent, revision) in zip(together, settings, strict=True):
+        alone = voicenym.load(
+            "word-codes", timing="kept", level=level, accent=accent, revision=revision
+        )
         set_to = alone(speech, old)
         torch.testing.assert_close(made.samples, set_to.samples, atol=2e-3, rtol=0)
     assert float((tenths(together[0]) - tenths(together[1])).abs().mean()) > 1.0
@@ -144,11 +147,41 @@ def test_the_accent_is_kept_then_native_then_drawn(timing, speech):
     def made(**settings):
         return voicenym.load("word-codes", timing=timing, **settings)(speech, pseudonym).samples
 
-    found = [made(revision=2), made(revision=3), made()]
+    found = [made(revision=2), made(revision=3), made(revision=4)]
     for one, accent in zip(found, ("kept", "native", "drawn"), strict=True):
-        assert torch.equal(one, made(accent=accent))
+        assert torch.equal(one, made(accent=accent, revision=4))
     for one, other in itertools.combinations(found, 2):
         assert one.shape != other.shape or not torch.equal(one, other)
+
+
+@pytest.mark.parametrize("timing", ["kept", "drawn"])
+def test_the_latest_revision_computes_silence_in_groups_and_says_the_same(timing, speech):
+    pseudonym = KEY.with_revisions(None).pseudonym("anna")
+    before, now = (
+        voicenym.load("word-codes", timing=timing, revision=revision)(speech, pseudonym).samples
+        for revision in (4, 5)
+    )
+    assert torch.equal(now, voicenym.load("word-codes", timing=timing)(speech, pseudonym).samples)
+    assert before.shape != now.shape or not torch.equal(before, now)
+    content = assembly.opened(BUNDLED, natives=["drawn"]).content
+    samples = speech.samples.reshape(1, -1)
+    whole, grouped = (content.native(samples, "drawn", coarse_silence=c) for c in (False, True))
+    assert 0.8 < float((whole == grouped).all(2).float().mean()) < 1.0
+
+
+def test_a_first_pass_computes_what_the_revision_needs(speech):
+    system, first = voicenym.load("word-codes", timing="drawn"), KEY.pseudonym("anna")
+    latest, kinds = KEY.with_revisions(None).pseudonym("anna"), {}
+    for name, known in (("unknown", None), ("first", first), ("latest", latest)):
+        profiling = system.profiling(16_000, pseudonym=known)
+        profiling.push(speech.samples.reshape(1, -1))
+        kinds[name] = set(profiling.result().ratios)
+    assert kinds["first"] == {("kept", False)}
+    assert kinds["latest"] == {("drawn", True)}
+    assert kinds["unknown"] == {*kinds["first"], *kinds["latest"]} | {
+        ("native", False),
+        ("drawn", False),
+    }
 
 
 @pytest.mark.parametrize("accent", ["native", "drawn"])
@@ -329,7 +362,7 @@ def noise(kind):
     beats = torch.exp(-4.0 * (time % 0.5))
     return {
         "white": 0.1 * white,
-        "hiss": 1e-4 * white,
+        "hiss": 3e-4 * white,
         "hum": 0.1 * torch.sin(2 * torch.pi * 50 * time),
         "music": 0.1 * chord * beats,
         "silence": torch.zeros(len(time)),

@@ -123,7 +123,11 @@ class Anonymizer(VoiceChoice, ABC):
         lengths = [row.shape[-1] for row in rows]
         padded = rows[0][None] if len(rows) == 1 else torch.nn.utils.rnn.pad_sequence(rows, True)
         block = round(BLOCK_SECONDS * rate)
-        profile = self._known_profile(padded, rate, lengths) if self.reads_ahead else None
+        profile = None
+        if self.reads_ahead:
+            revisions = {self.revision_for(pseudonym) for pseudonym in pseudonyms}
+            one = replace(self, revision=revisions.pop()) if len(revisions) == 1 else self
+            profile = one._known_profile(padded, rate, lengths)
         stream = self._stream(row_pseudonyms, rate, profile)
         *blocks, last = padded.split(block, dim=1)
         parts = [stream.push(part) for part in blocks]
@@ -158,7 +162,11 @@ class Anonymizer(VoiceChoice, ABC):
         return self._stream([pseudonym] * channels, rate, profile)
 
     def profiling(
-        self, rate: int, channels: int = 1, lengths: Sequence[int] | None = None
+        self,
+        rate: int,
+        channels: int = 1,
+        lengths: Sequence[int] | None = None,
+        pseudonym: Pseudonym | None = None,
     ) -> Profiling:
         """The first pass over a recording, for a system that needs one.
 
@@ -166,7 +174,12 @@ class Anonymizer(VoiceChoice, ABC):
             rate: sample rate of the blocks, in Hz.
             channels: rows of the blocks ``[channel, time]``.
             lengths: samples per row where rows are padded at their end (batches).
+            pseudonym: of the speaker, if it is known: then nothing is computed that only other
+                revisions need.
         """
+        if pseudonym is not None and not self.revision:
+            known = replace(self, revision=self.revision_for(pseudonym))
+            return known.profiling(rate, channels, lengths)
         check_device(self.device)
         working = self.working_rate(rate)
         scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]

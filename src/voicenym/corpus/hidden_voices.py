@@ -206,13 +206,13 @@ class HiddenVoices:
     def _made(self, voice: str, original: torch.Tensor) -> _Made:
         """A group anonymized."""
         with torch.inference_mode():
-            used, profile = self._system, self._profile(self._system, original)
+            used, profile = self._system, self._profile(self._system, voice, original)
             refusal = used.refusal(profile)
             if refusal is not None:
                 if self._fallback is None:
                     raise refused(self._name, refusal)
                 used = self._fallback
-                profile = self._profile(used, original)
+                profile = self._profile(used, voice, original)
                 if (again := used.refusal(profile)) is not None:
                     raise refused(self._name, again)
             stream = used.stream(self._pseudonyms[voice], self._rate, self._channels, profile)
@@ -236,10 +236,11 @@ class HiddenVoices:
         self._checks[key].push_input(original)
         self._checks[key].push_output(made.sound)
 
-    def _profile(self, system: Anonymizer, original: torch.Tensor) -> object:
+    def _profile(self, system: Anonymizer, voice: str, original: torch.Tensor) -> object:
         if not system.reads_ahead:
             return None
-        profiling = system.profiling(self._rate, self._channels)
+        pseudonym = self._pseudonyms[voice]
+        profiling = system.profiling(self._rate, self._channels, pseudonym=pseudonym)
         profiling.push(original)
         return profiling.result()
 

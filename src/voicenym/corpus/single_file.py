@@ -159,7 +159,7 @@ def anonymize_unnamed(
         check_target(source, target, overwrite)
     if not isinstance(source, (str, os.PathLike)):
         source.seek(0)
-    profile = _profile(system, source, lenient, edit) if system.reads_ahead else None
+    profile = _profile(system, pseudonym, source, lenient, edit) if system.reads_ahead else None
     refusal = system.refusal(profile)
     if refusal is not None:
         if fallback is None:
@@ -265,11 +265,13 @@ def block_size(rate: int, channels: int) -> int:
     return max(1, min(round(BLOCK_SECONDS * rate), MOST_SAMPLES // channels))
 
 
-def _profile(system: Anonymizer, source: Source, lenient: bool, edit: Edit) -> object:
+def _profile(
+    system: Anonymizer, pseudonym: Pseudonym, source: Source, lenient: bool, edit: Edit
+) -> object:
     import torch
 
     with edit(open_reader(source, lenient=lenient)) as reader, torch.inference_mode():
-        profiling = system.profiling(reader.rate, reader.channels)
+        profiling = system.profiling(reader.rate, reader.channels, pseudonym=pseudonym)
         for block in reader.blocks(block_size(reader.rate, reader.channels)):
             profiling.push(torch.from_numpy(block))
         return profiling.result()

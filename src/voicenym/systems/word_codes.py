@@ -20,7 +20,7 @@ from voicenym.resynthesis.pipeline.live_core import LiveCore
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 from voicenym.resynthesis.pipeline.profile_reader import nobody
-from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
+from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, ContentKind, Prosody
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class WordCodes(Pipeline):
 
     streams: ClassVar[bool] = True
     running_averages: ClassVar[bool] = True
-    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5)
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -136,13 +136,20 @@ class WordCodes(Pipeline):
 
     @property
     def prosody(self) -> Prosody:
-        level, accent = self.level or "fixed", self.accent or self._possible_accent
-        return Prosody.of(self.f0, self.noise, level, self.timing, accent)
+        return self._prosody_of(self.revision or self.revisions[-1])
 
-    @property
-    def _possible_accent(self) -> str:
-        """Accent of the last revision, if the setting names none."""
-        return self._possible_accents[-1]
+    def _prosody_of(self, revision: int) -> Prosody:
+        """Treatment of F0, level, timing and content in a revision."""
+        level = self.level or ("fixed" if revision >= 2 else "drawn")
+        accent = self.accent or self._accent_of(revision)
+        found = Prosody.of(self.f0, self.noise, level, self.timing, accent)
+        return replace(found, coarse_silence=revision >= 5)
+
+    def _accent_of(self, revision: int) -> str:
+        """Accent of a revision, if the setting names none."""
+        if revision >= 4:
+            return self._possible_accents[-1]
+        return "native" if revision == 3 and "native" in self._possible_accents else "kept"
 
     @property
     def _possible_accents(self) -> tuple[str, ...]:
@@ -179,13 +186,13 @@ class WordCodes(Pipeline):
         return (self.accent,) if self.accent else self._possible_accents
 
     def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
-        revision, found = self.revision_for(pseudonym), self.prosody
-        if not self.level and revision < 2:
-            found = replace(found, level="drawn")
-        if not self.accent and revision < 4:
-            able = revision == 3 and "native" in self._possible_accents
-            found = replace(found, accent="native" if able else "kept")
-        return found
+        return self._prosody_of(self.revision_for(pseudonym))
+
+    @property
+    def content_kinds(self) -> tuple[ContentKind, ...]:
+        revisions = (self.revision,) if self.revision else self.revisions
+        found = [self._prosody_of(revision).content_kind for revision in revisions]
+        return tuple(dict.fromkeys(found))
 
     @property
     def version(self) -> str:

@@ -72,7 +72,7 @@ class Content(Network):
         """
 
     def with_language_score(
-        self, waveforms: torch.Tensor
+        self, waveforms: torch.Tensor, coarse_silence: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Content frames of ``[batch, time]``, and scores ``[batch, frame, kind]``. The first is
         high where the speech is of another language than the encoder's, a second one where the
@@ -81,11 +81,21 @@ class Content(Network):
         Scores are log odds of :attr:`language_scores`, or without them misfits alone: the share of
         the power that the codebook does not hold, 0 to 1, to be compared with :attr:`most_misfit`.
         None where the encoder has neither.
+
+        Args:
+            waveforms: of speech.
+            coarse_silence: of an encoder that fills windows with silence, whether that is computed
+                in groups: a recording of 4 s costs Whisper's a fifth, and the frames are near the
+                others, but not the same (:mod:`voicenym.nets.words.silent_groups`).
         """
         return self(waveforms), None
 
     def native(
-        self, waveforms: torch.Tensor, accent: str = "native", drawn: DrawnAccent | None = None
+        self,
+        waveforms: torch.Tensor,
+        accent: str = "native",
+        drawn: DrawnAccent | None = None,
+        coarse_silence: bool = False,
     ) -> torch.Tensor:
         """Content frames of ``[batch, time]`` as a native reading of the same words has them, with
         the encoder of :meth:`take_native`.
@@ -96,6 +106,7 @@ class Content(Network):
             drawn: accents of the rows, of the encoder's
                 :meth:`~voicenym.nets.content.word_code_encoder.WordCodeEncoder.drawn`; None for
                 none.
+            coarse_silence: as of :meth:`with_language_score`.
 
         Raises:
             VoicenymError: this encoder has none.

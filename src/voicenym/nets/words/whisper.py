@@ -81,12 +81,24 @@ class Attention(torch.nn.Module):
         return self._split(self.key(x)), self._split(self.value(x))
 
     def forward(
-        self, x: torch.Tensor, known: tuple[torch.Tensor, torch.Tensor], causal: bool = False
+        self,
+        x: torch.Tensor,
+        known: tuple[torch.Tensor, torch.Tensor],
+        causal: bool = False,
+        weights: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Attention of queries ``[batch, step, width]`` over keys and values of
         :meth:`keys_values`.
+
+        Args:
+            x: queries.
+            known: keys and values.
+            causal: whether it is masked to earlier steps.
+            weights: ``[step]`` of the keys, the logarithm of how many each of them stands for.
         """
-        found = scaled_dot_product_attention(self._split(self.query(x)), *known, is_causal=causal)
+        queries = self._split(self.query(x))
+        mask = None if weights is None else weights.to(queries.dtype)[None, None, None]
+        found = scaled_dot_product_attention(queries, *known, attn_mask=mask, is_causal=causal)
         return self.out(found.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:
@@ -118,6 +130,7 @@ class Layer(torch.nn.Module):
         causal: bool = False,
         past: list[torch.Tensor] | None = None,
         first: int | None = None,
+        weights: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """``[batch, step, width]`` to the same.
 
@@ -127,6 +140,7 @@ class Layer(torch.nn.Module):
             causal: whether attention is masked to earlier steps.
             past: cached keys and values of earlier steps, to which those of these are appended.
             first: number of steps that are wanted, the first ones; they attend to all.
+            weights: of the steps in self-attention, as of :class:`Attention`.
         """
         y = self.attention_norm(x)
         known = self.attention.keys_values(y)
@@ -136,7 +150,7 @@ class Layer(torch.nn.Module):
                 k, v = (torch.cat(pair, 2) for pair in zip(past, known, strict=True))
                 known, causal = (k, v), False
             past[:] = known
-        x = x + self.attention(y, known, causal)
+        x = x + self.attention(y, known, causal, weights)
         if self.cross is not None and self.cross_norm is not None and context is not None:
             x = x + self.cross(self.cross_norm(x), context)
         return x + self.narrow(gelu(self.widen(self.norm(x))))  # type: ignore[no-any-return]
@@ -185,11 +199,22 @@ class Encoder(torch.nn.Module):
             first: number of states that are wanted, the first ones; the last layer, in which no
                 other state attends to one, computes no more. All by default.
         """
-        x = self._embedded(spectra)
+        return self.transformed(self._embedded(spectra), first)
+
+    def transformed(
+        self, x: torch.Tensor, first: int | None = None, weights: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """States of the layers' input ``[batch, state, width]``.
+
+        Args:
+            x: the input, with positions.
+            first: as of :meth:`forward`.
+            weights: of the states, as of :class:`Attention`.
+        """
         *layers, last = self.layers
         for layer in layers:
-            x = layer(x)
-        return self.norm(last(x, first=first))  # type: ignore[no-any-return]
+            x = layer(x, weights=weights)
+        return self.norm(last(x, first=first, weights=weights))  # type: ignore[no-any-return]
 
     def layer_states(self, spectra: torch.Tensor) -> list[torch.Tensor]:
         """States ``[batch, state, width]`` after each layer, the last with its norm."""
@@ -203,8 +228,12 @@ class Encoder(torch.nn.Module):
 
     def _embedded(self, spectra: torch.Tensor) -> torch.Tensor:
         """Input of the first layer, ``[batch, state, width]``."""
-        x = gelu(self.conv2(gelu(self.conv1(spectra)))).transpose(1, 2)
+        x = self.convolved(spectra)
         return x + self.positions[: x.shape[1]]
+
+    def convolved(self, spectra: torch.Tensor) -> torch.Tensor:
+        """Input of the first layer without positions, ``[batch, state, width]``."""
+        return gelu(self.conv2(gelu(self.conv1(spectra)))).transpose(1, 2)
 
 
 class Decoder(torch.nn.Module):

@@ -22,6 +22,7 @@ from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.code_memory import CodeMemory
+from voicenym.nets.words.silent_groups import spectral_states, states_before_silence
 from voicenym.nets.words.whisper import STATE, Encoder, Whisper, WhisperSizes
 
 SILENCE = 50
@@ -108,7 +109,7 @@ class WordCodeContent(Content):
         # attention is over the whole window, beyond which Whisper has no positions
         self.most_samples = self._sizes.states * STATE // self.hop * self.hop
         self.context = min(3 * RATE, self.most_samples // 4) // self.hop * self.hop
-        self._memory = CodeMemory()
+        self._memories = {coarse: CodeMemory() for coarse in (False, True)}
         self._natives: dict[str, WordCodeEncoder] = {}  # in a dict no module is registered
         self.precision = matrix_precision.SINGLE
 
@@ -125,22 +126,26 @@ class WordCodeContent(Content):
         return found if self.most_misfit is None else {**found, "most_misfit": self.most_misfit}
 
     def with_language_score(
-        self, waveforms: torch.Tensor
+        self, waveforms: torch.Tensor, coarse_silence: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         if not self.frames_of(waveforms.shape[1]):
             return self(waveforms), waveforms.new_zeros(len(waveforms), 0, 1)
-        found = self._found(self._whole(waveforms))
+        found = self._found(self._whole(waveforms), coarse_silence)
         return self._entries(found.codes), found.scores
 
     def native(
-        self, waveforms: torch.Tensor, accent: str = "native", drawn: DrawnAccent | None = None
+        self,
+        waveforms: torch.Tensor,
+        accent: str = "native",
+        drawn: DrawnAccent | None = None,
+        coarse_silence: bool = False,
     ) -> torch.Tensor:
         encoder = self._natives.get(accent)
         if encoder is None:
-            return super().native(waveforms, accent, drawn)
+            return super().native(waveforms, accent, drawn, coarse_silence)
         if not self.frames_of(waveforms.shape[1]):
             return self(waveforms)
-        found = self._found(self._whole(waveforms)).natives[accent]
+        found = self._found(self._whole(waveforms), coarse_silence).natives[accent]
         if not encoder.accents:
             return self._entries(found.transpose(1, 2).long())
         vectors = found.float() / STEPS
@@ -172,11 +177,12 @@ class WordCodeContent(Content):
         """Waveforms padded to whole frames."""
         return torch.nn.functional.pad(waveforms, (0, -waveforms.shape[1] % self.hop))
 
-    def _found(self, padded: torch.Tensor) -> _Found:
+    def _found(self, padded: torch.Tensor, coarse_silence: bool = False) -> _Found:
         """Codes and scores of whole frames, from the memory where they are known."""
         exact = not torch.is_autocast_enabled(padded.device.type)
         remembers = exact and not (torch.is_grad_enabled() or self.training)
-        known = self._memory.find(padded, self._stamp()) if remembers else None
+        memory = self._memories[coarse_silence]
+        known = memory.find(padded, self._stamp()) if remembers else None
         if known is not None:
 
             def joined(codes: list[torch.Tensor]) -> torch.Tensor:
@@ -190,7 +196,7 @@ class WordCodeContent(Content):
                     for name in self._natives
                 },
             )
-        states, lengths = self._states(padded)
+        states, lengths = self._states(padded, coarse_silence=coarse_silence)
         means, codes, misfit = self._analysed(states, lengths)
         scores = self._scored(means, misfit)
         natives = {}
@@ -202,7 +208,7 @@ class WordCodeContent(Content):
                 natives[name] = self._nearest(given).transpose(1, 2).short()
         found = _Found(codes, scores, natives)
         if remembers:
-            self._memory.keep(padded, *found)
+            memory.keep(padded, *found)
         return found
 
     def states_and_misfits(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -321,7 +327,10 @@ class WordCodeContent(Content):
         return self.codes.encoded(*self._states(waveforms, lengths))
 
     def _states(
-        self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None
+        self,
+        waveforms: torch.Tensor,
+        lengths: torch.Tensor | None = None,
+        coarse_silence: bool = False,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Whisper's states ``[row, state, element]``, and how many each row has."""
         if waveforms.shape[1] > self.most_samples:
@@ -330,9 +339,14 @@ class WordCodeContent(Content):
             )
         if lengths is None:
             lengths = torch.full((len(waveforms),), waveforms.shape[1], device=waveforms.device)
-        spectra = self.encoder.spectra(waveforms)
+        count = waveforms.shape[1] // STATE
+        needed = spectral_states(self.encoder, count) if coarse_silence else None
+        spectra = self.encoder.spectra(waveforms, needed)
         with matrix_precision.products_in(self.precision, waveforms.device):
-            states = self.encoder(spectra, waveforms.shape[1] // STATE)
+            if coarse_silence:
+                states = states_before_silence(self.encoder, spectra, count)
+            else:
+                states = self.encoder(spectra, count)
         if self.precision != matrix_precision.SINGLE:
             states = states.float()
         return states, lengths // STATE

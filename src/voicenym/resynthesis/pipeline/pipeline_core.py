@@ -124,7 +124,7 @@ class PipelineCore(Grouped):
                 (row,) = group.rows
                 seed, frame = int(voice.seeds[row]), parts.content.hop / RATE
                 phrases = profile.phrases[row]
-                ratios = profile.ratios[prosody.accent][row]
+                ratios = profile.ratios[prosody.content_kind][row]
                 group.timing = DrawnTiming(seed, phrases, ratios, frame)
                 seconds = group.timing.input_seconds
                 total = group.timing.frames(seconds, hop / RATE) * hop
@@ -188,10 +188,11 @@ class _Group(Group):
         if not kept:
             return
         samples = window.samples[self.rows, : self.end - window.start]
-        features, scores = parts.content.with_language_score(samples)
+        coarse_silence = self._prosody.coarse_silence
+        features, scores = parts.content.with_language_score(samples, coarse_silence)
         if (accent := self._prosody.accent) in NATIVE:
             drawn = self._voice.accents if accent == "drawn" else None
-            features = parts.content.native(samples, accent, drawn)
+            features = parts.content.native(samples, accent, drawn, coarse_silence)
         own = frames_within(parts, window.before, kept)
         here = slice(window.before, window.before + kept)
         self.language.add(None if scores is None else scores[:, own], samples[:, here])

@@ -26,7 +26,7 @@ from voicenym.resynthesis.pipeline.language_check import refusal, refusal_of_sta
 from voicenym.resynthesis.pipeline.pipeline_core import ChangedLengthCore, PipelineCore, Voice
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
-from voicenym.resynthesis.pipeline.prosody_settings import Prosody
+from voicenym.resynthesis.pipeline.prosody_settings import ContentKind, Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
 
 CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
@@ -150,9 +150,16 @@ class Pipeline(Anonymizer):
 
     def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
         """Treatment of F0, level and timing in the revision of a pseudonym. It needs nothing in a
-        first pass that :attr:`prosody` does not.
+        first pass that :attr:`prosody` does not, but for :attr:`content_kinds`.
         """
         return self.prosody
+
+    @property
+    def content_kinds(self) -> tuple[ContentKind, ...]:
+        """Kinds of the content that pseudonyms may need: of the revision that is given, else of
+        all.
+        """
+        return (self.prosody.content_kind,)
 
     @property
     def accents(self) -> tuple[str, ...]:
@@ -205,7 +212,8 @@ class Pipeline(Anonymizer):
             pitch=(bool(self.prosody.changes) and copies) or self.prosody.shaped,
             language=parts.language is not None and not self.language,
             tempo=self.prosody.needs_phrases,
-            durations=self.accents if self.prosody.changes_length else (),
+            durations=self.content_kinds if self.prosody.changes_length else (),
+            coarse_silence=self.prosody.coarse_silence,
             intonation=self.prosody.shaped,
         )
 

@@ -24,6 +24,7 @@ from voicenym.resynthesis.pipeline.conditioning import (
 )
 from voicenym.resynthesis.pipeline.language_check import LanguageCheck, SpeechScore
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+from voicenym.resynthesis.pipeline.prosody_settings import ContentKind
 
 ENDLESS = 2**62
 
@@ -39,7 +40,7 @@ class Profile:
         lengths: samples of each row where they are known; shorter ones are padded.
         language: mean language score of each row; empty if not requested.
         phrases: of each row; empty if not requested.
-        ratios: for each requested accent of the content, ``[content frame]`` of each row, typical
+        ratios: for each requested kind of the content, ``[content frame]`` of each row, typical
             durations as shares of those in the recording.
         intonations: of the phrases of each row; empty if not requested.
     """
@@ -51,7 +52,7 @@ class Profile:
     lengths: tuple[int, ...] | None
     language: tuple[SpeechScore, ...] = ()
     phrases: tuple[Phrases, ...] = ()
-    ratios: Mapping[str, tuple[npt.NDArray[np.float64], ...]] = field(default_factory=dict)
+    ratios: Mapping[ContentKind, tuple[npt.NDArray[np.float64], ...]] = field(default_factory=dict)
     intonations: tuple[Intonation, ...] = ()
 
 
@@ -73,7 +74,8 @@ class ProfileReader:
         vectors, pitch: whether to compute them.
         language: whether to score the language of the first minute of speech.
         tempo: whether to find the phrases.
-        durations: accents of the content for which to predict durations.
+        durations: kinds of the content for which to predict durations.
+        coarse_silence: for the scores of the language, see :class:`ContentKind`.
         intonation: whether to find the coarse intonation of the phrases; needs ``pitch`` and
             ``tempo``.
     """
@@ -89,7 +91,8 @@ class ProfileReader:
         pitch: bool = False,
         language: bool = False,
         tempo: bool = False,
-        durations: Collection[str] = (),
+        durations: Collection[ContentKind] = (),
+        coarse_silence: bool = False,
         intonation: bool = False,
     ) -> None:
         self._parts = parts
@@ -106,8 +109,9 @@ class ProfileReader:
         self._windows = windows_of(parts, rows, device) if encoded else None
         # row by row, as the second pass has them: its encoder finds the windows in its memory
         self._checks = [LanguageCheck(parts.content) for _ in range(rows if language else 0)]
-        self._ratios: dict[str, list[list[torch.Tensor]]] = {
-            accent: [[] for _ in range(rows)] for accent in durations
+        self._coarse_silence = coarse_silence
+        self._ratios: dict[ContentKind, list[list[torch.Tensor]]] = {
+            kind: [[] for _ in range(rows)] for kind in durations
         }
 
     @torch.inference_mode()
@@ -144,8 +148,8 @@ class ProfileReader:
             tuple(row for check in self._checks for row in check.scores),
             found,
             {
-                accent: tuple(torch.cat([torch.zeros(0), *row]).double().numpy() for row in own)
-                for accent, own in self._ratios.items()
+                kind: tuple(torch.cat([torch.zeros(0), *row]).double().numpy() for row in own)
+                for kind, own in self._ratios.items()
             },
             tuple(self._intonations(found)),
         )
@@ -182,19 +186,25 @@ class ProfileReader:
         check = self._checks[row] if self._checks else None
         scored, sounds = check is not None and not check.enough, bool(samples.any())
         own = frames_within(self._parts, before, kept)
-        if sounds and (scored or self._ratios):
-            content, scores = self._parts.content.with_language_score(samples)
-            if check is not None and scored and scores is not None:
-                check.add(scores[:, own], samples[:, before : before + kept])
-            for accent, found in self._ratios.items():
+        if sounds and scored and check is not None:
+            _, scores = self._parts.content.with_language_score(samples, self._coarse_silence)
+            check.add(
+                None if scores is None else scores[:, own], samples[:, before : before + kept]
+            )
+        for kind, found in self._ratios.items():
+            ratios = torch.ones(own.stop - own.start)
+            if sounds:
                 assert self._parts.durations is not None  # Pipeline.profiler
-                # a drawn accent changes few durations, and no pseudonym is known yet
-                own_accent = accent == "kept"
-                frames = content if own_accent else self._parts.content.native(samples, accent)
-                found[row].append(self._parts.durations.ratios(frames)[0, own].cpu())
-        else:
-            for found in self._ratios.values():
-                found[row].append(torch.ones(own.stop - own.start))
+                ratios = self._parts.durations.ratios(self._frames(samples, kind))[0, own].cpu()
+            found[row].append(ratios)
+
+    def _frames(self, samples: torch.Tensor, kind: ContentKind) -> torch.Tensor:
+        """Content of a kind; the encoder remembers the window."""
+        content = self._parts.content
+        if kind.accent == "kept":
+            return content.with_language_score(samples, kind.coarse_silence)[0]
+        # a drawn accent changes few durations: those are of none
+        return content.native(samples, kind.accent, coarse_silence=kind.coarse_silence)
 
     def _track(self, window: Window) -> None:
         """Adds the F0 of a window's own samples, row by row, each up to its length."""

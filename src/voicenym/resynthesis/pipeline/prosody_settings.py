@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 CHANGES = ("predicted", "shaped", "moved", "quantised", "noisy")
 """F0 transformations, in the order of application."""
@@ -13,6 +14,17 @@ LEVELS, TIMINGS = ("kept", "drawn", "fixed"), ("kept", "loose", "drawn")
 ACCENTS = ("kept", "native", "drawn")
 NATIVE = ("native", "drawn")
 """Those whose content is that of a native reading."""
+
+
+class ContentKind(NamedTuple):
+    """Kind of content frames of a recording.
+
+    Args:
+        accent, coarse_silence: as of :class:`Prosody`.
+    """
+
+    accent: str
+    coarse_silence: bool
 
 
 @dataclass(frozen=True)
@@ -31,6 +43,8 @@ class Prosody:
         accent: ``kept``; ``native``: content is that of a native reading of the same words
             (:meth:`voicenym.nets.content.content_encoder.Content.native`); ``drawn``: with an
             accent that the pseudonym draws (:mod:`voicenym.nets.content.drawn_accent`).
+        coarse_silence: whether the content encoder computes the silence that fills its windows in
+            groups (:meth:`voicenym.nets.content.content_encoder.Content.with_language_score`).
     """
 
     changes: tuple[str, ...] = ()
@@ -38,6 +52,7 @@ class Prosody:
     level: str = "kept"
     timing: str = "kept"
     accent: str = "kept"
+    coarse_silence: bool = False
 
     @classmethod
     def of(cls, f0: str, noise: float, level: str, timing: str, accent: str = "kept") -> Prosody:
@@ -85,6 +100,11 @@ class Prosody:
             )
         changes = tuple(change for change in CHANGES if change in chosen)
         return cls(changes, noise, level, timing, accent)
+
+    @property
+    def content_kind(self) -> ContentKind:
+        """Which content frames are needed."""
+        return ContentKind(self.accent, self.coarse_silence)
 
     @property
     def targeted(self) -> bool:
