@@ -38,6 +38,8 @@ class SslGmm(Pipeline):
     retries: int = RETRIES
     sex: Rule = "same"
 
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    coarse_silence_from: ClassVar[int] = 2
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-gmm",

@@ -26,6 +26,8 @@ class SslLoh(RotationPipeline):
     Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.RotationPipeline`.
     """
 
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    coarse_silence_from: ClassVar[int] = 2
     folder_name: ClassVar[str] = "ssl"
     form: ClassVar[str] = "loh"
     card: ClassVar[Card] = Card(

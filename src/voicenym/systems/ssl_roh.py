@@ -28,7 +28,8 @@ class SslRoh(RotationPipeline):
 
     folder_name: ClassVar[str] = "ssl"
     form: ClassVar[str] = "roh"
-    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3)
+    coarse_silence_from: ClassVar[int] = 3
     card: ClassVar[Card] = Card(
         name="ssl-roh",
         title="content, F0 and a vocoder (English); speaker rotated by the key, and by one matrix",

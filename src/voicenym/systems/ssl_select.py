@@ -26,6 +26,8 @@ class SslSelect(SelectionPipeline):
 
     affinity: Likeness = "cosine"
 
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    coarse_silence_from: ClassVar[int] = 2
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-select",

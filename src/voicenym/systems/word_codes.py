@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from voicenym.resynthesis.pipeline.live_core import LiveCore
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 from voicenym.resynthesis.pipeline.profile_reader import nobody
-from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, ContentKind, Prosody
+from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,7 @@ class WordCodes(Pipeline):
     streams: ClassVar[bool] = True
     running_averages: ClassVar[bool] = True
     revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5)
+    coarse_silence_from: ClassVar[int] = 5
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -134,16 +135,11 @@ class WordCodes(Pipeline):
     def parts(self) -> Assembly:
         return assembly.opened(self.folder, self.device, self.precision, self.accents)
 
-    @property
-    def prosody(self) -> Prosody:
-        return self._prosody_of(self.revision or self.revisions[-1])
-
-    def _prosody_of(self, revision: int) -> Prosody:
-        """Treatment of F0, level, timing and content in a revision."""
+    def prosody_of(self, revision: int) -> Prosody:
         level = self.level or ("fixed" if revision >= 2 else "drawn")
         accent = self.accent or self._accent_of(revision)
         found = Prosody.of(self.f0, self.noise, level, self.timing, accent)
-        return replace(found, coarse_silence=revision >= 5)
+        return self.with_silence_of(revision, found)
 
     def _accent_of(self, revision: int) -> str:
         """Accent of a revision, if the setting names none."""
@@ -184,15 +180,6 @@ class WordCodes(Pipeline):
     @property
     def accents(self) -> tuple[str, ...]:
         return (self.accent,) if self.accent else self._possible_accents
-
-    def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
-        return self._prosody_of(self.revision_for(pseudonym))
-
-    @property
-    def content_kinds(self) -> tuple[ContentKind, ...]:
-        revisions = (self.revision,) if self.revision else self.revisions
-        found = [self._prosody_of(revision).content_kind for revision in revisions]
-        return tuple(dict.fromkeys(found))
 
     @property
     def version(self) -> str:

@@ -7,7 +7,7 @@ import torch
 from tests.nets.words.test_word_code_content import CODES, WHISPER, noise
 
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.code_memory import CodeMemory, fresh_memory
+from voicenym.nets.words.code_memory import ENTRY_BYTES, CodeMemory, fresh_memory
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
 
@@ -96,13 +96,22 @@ def test_training_and_gradients_do_not_use_it(content, passes):
 
 
 def test_the_oldest_of_too_many_windows_is_dropped():
-    memory, waves = CodeMemory(most=2), noise(3, 640)
+    memory, waves = CodeMemory(most=2 * (ENTRY_BYTES + 4 * 2 + 4 * 4)), noise(3, 640)
     assert memory.find(waves[:1], "w") is None
     memory.keep(waves[:2], torch.zeros(2, 1, 4, dtype=torch.int64), torch.zeros(2, 4, 1))
     assert memory.find(waves[:1], "w") is not None  # used last
     memory.keep(waves[2:], torch.ones(1, 1, 4, dtype=torch.int64), torch.ones(1, 4, 1))
     assert len(memory) == 2
+    assert memory.bytes == 2 * (ENTRY_BYTES + 4 * 2 + 4 * 4)
     assert memory.find(waves[1:2], "w") is None
     assert [int(one.codes.sum()) for one in memory.find(waves[[0, 2]], "w")] == [0, 4]
     assert memory.find(waves[:1], "other weights") is None
-    assert len(memory) == 0
+    assert len(memory) == memory.bytes == 0
+
+
+def test_a_window_that_is_kept_again_counts_once():
+    memory, wave = CodeMemory(), noise(1, 640)
+    memory.find(wave, "w")
+    for _ in range(3):
+        memory.keep(wave, torch.zeros(1, 1, 4, dtype=torch.int64), torch.zeros(1, 4, 1))
+    assert (len(memory), memory.bytes) == (1, ENTRY_BYTES + 4 * 2 + 4 * 4)

@@ -18,10 +18,11 @@ import torch
 
 from voicenym.dsp.analysis_memory import analysing_anew
 
-WINDOWS = 4096
-"""Windows that are remembered; the codes of 30 s at 25 codes a second need 4.5 KB."""
-WITH_VECTORS = 1536
-"""Of those with vectors, which need 48 KB: ten hours in windows of which 24 s are kept."""
+MOST_BYTES = 96 << 20
+"""Bytes that are remembered: eleven hours in windows of which 24 s are kept, 11,000 recordings of
+4 s, if one encoder gives vectors of 64 elements, 25 a second."""
+ENTRY_BYTES = 1024
+"""Bytes of a window's objects, besides what is in its tensors."""
 
 _PERIOD = ContextVar("period of the code memory", default=0)
 _PERIODS = itertools.count(1)
@@ -56,16 +57,19 @@ class Known(NamedTuple):
 
 
 class CodeMemory:
-    """Codes by a digest of the samples; of more than ``most`` windows the oldest is dropped.
+    """Codes by a digest of the samples; beyond ``most`` bytes the oldest are dropped.
 
     It holds digests and codes, and no samples.
 
     Args:
-        most: windows at most.
+        most: bytes of all windows in it.
+
+    Attributes:
+        bytes: of the windows in it now.
     """
 
-    def __init__(self, most: int = WINDOWS) -> None:
-        self._most = most
+    def __init__(self, most: int = MOST_BYTES) -> None:
+        self._most, self.bytes = most, 0
         self._known: OrderedDict[bytes, Known] = OrderedDict()
         self._valid: Hashable = None
 
@@ -82,7 +86,7 @@ class CodeMemory:
         valid = (_PERIOD.get(), weights)
         if valid != self._valid:
             self._known.clear()
-            self._valid = valid
+            self._valid, self.bytes = valid, 0
         if not self._known:
             return None
         found = []
@@ -111,15 +115,21 @@ class CodeMemory:
             natives: as of :class:`Known`, with a row more.
         """
         natives = natives or {}
-        most = self._most
-        if any(part.dtype == torch.int8 for part in natives.values()):
-            most = min(most, WITH_VECTORS)
         for place, (row, numbers, own) in enumerate(zip(waveforms, codes, scores, strict=True)):
             others = {name: part[place].cpu().clone() for name, part in natives.items()}
             known = Known(_stored(numbers), own.float().cpu().clone(), others)
-            self._known[_digest(row)] = known
-            while len(self._known) > most:
-                self._known.popitem(last=False)
+            name = _digest(row)
+            if name in self._known:
+                self.bytes -= _bytes_of(self._known.pop(name))
+            self._known[name] = known
+            self.bytes += _bytes_of(known)
+            while self.bytes > self._most and len(self._known) > 1:
+                self.bytes -= _bytes_of(self._known.popitem(last=False)[1])
+
+
+def _bytes_of(known: Known) -> int:
+    tensors = (known.codes, known.scores, *known.natives.values())
+    return ENTRY_BYTES + sum(part.nbytes for part in tensors)
 
 
 def _stored(codes: torch.Tensor) -> torch.Tensor:

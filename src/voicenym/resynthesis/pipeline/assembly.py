@@ -268,12 +268,12 @@ def part(folder: Path, name: str) -> Path:
 
 
 def of_revision(folder: Path, name: str, revision: int) -> str:
-    """Name of the module that a revision of a system uses: that of :data:`OF_REVISIONS`, if the
-    folder was put together with it, else ``name``.
+    """Name of the module that a revision of a system uses: that of :data:`OF_REVISIONS` of this or
+    the last earlier revision, if the folder was put together with it, else ``name``.
     """
-    later = f"{name}-{revision}"
     recorded = _pipeline_config(folder).get("parts", {}) if (folder / CONFIG).is_file() else {}
-    return later if later in OF_REVISIONS and later in recorded else name
+    later = [f"{name}-{number}" for number in range(revision, 1, -1)]
+    return next((one for one in later if one in OF_REVISIONS and one in recorded), name)
 
 
 def version(folder: Path) -> str:

@@ -73,6 +73,8 @@ class Pipeline(Anonymizer):
 
     Attributes:
         folder_name: name of the weights folder, shared by systems of the same networks.
+        coarse_silence_from: revision from which the content encoder computes the silence that
+            fills its windows in groups (:mod:`voicenym.nets.words.silent_groups`); 0 for none.
     """
 
     weights: str = ""
@@ -85,6 +87,7 @@ class Pipeline(Anonymizer):
 
     streams: ClassVar[bool] = False
     folder_name: ClassVar[str]
+    coarse_silence_from: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         try:
@@ -145,21 +148,32 @@ class Pipeline(Anonymizer):
 
     @property
     def prosody(self) -> Prosody:
-        """Treatment of F0, level and timing."""
-        return Prosody.of(self.f0, self.noise, self.level, self.timing)
+        """Treatment of F0, level, timing and content, in the last revision unless one is given."""
+        return self.prosody_of(self.revision or self.revisions[-1])
+
+    def prosody_of(self, revision: int) -> Prosody:
+        """Treatment of F0, level, timing and content in a revision. It needs nothing in a first
+        pass that that of another revision does not, but for :attr:`content_kinds`.
+        """
+        found = Prosody.of(self.f0, self.noise, self.level, self.timing)
+        return self.with_silence_of(revision, found)
+
+    def with_silence_of(self, revision: int, prosody: Prosody) -> Prosody:
+        """A treatment with the silence of a revision."""
+        first = self.coarse_silence_from
+        return replace(prosody, coarse_silence=bool(first) and revision >= first)
 
     def prosody_for(self, pseudonym: Pseudonym) -> Prosody:
-        """Treatment of F0, level and timing in the revision of a pseudonym. It needs nothing in a
-        first pass that :attr:`prosody` does not, but for :attr:`content_kinds`.
-        """
-        return self.prosody
+        """:meth:`prosody_of` the revision of a pseudonym."""
+        return self.prosody_of(self.revision_for(pseudonym))
 
     @property
     def content_kinds(self) -> tuple[ContentKind, ...]:
         """Kinds of the content that pseudonyms may need: of the revision that is given, else of
         all.
         """
-        return (self.prosody.content_kind,)
+        revisions = (self.revision,) if self.revision else self.revisions
+        return tuple(dict.fromkeys(self.prosody_of(one).content_kind for one in revisions))
 
     @property
     def accents(self) -> tuple[str, ...]:
