@@ -51,6 +51,8 @@ SSL_UNLIKE = (
     "HuBERT-soft as van Niekerk et al. publish it (256 numbers, layers as in the checkpoint) where "
     "the paper has 200 numbers after six layers; content/ decides",
     "long recordings are processed in windows of 30 s, of which the middle 24 s are kept",
+    "the silence that fills a window of Whisper's is computed in groups of eight states in the "
+    "latest revision: four codes in a hundred differ",
     "the level over 0.1 s is set to that of the input; the paper does not do this",
 )
 HOUSEHOLDER_UNLIKE = ("the rotation by the key, after the network's, is ours",)
