@@ -123,8 +123,8 @@ class WordCodes(Pipeline):
         ),
         approximations=(
             "long recordings are processed in windows of 30 s, of which the middle 24 s are kept",
-            "the silence that fills a window is computed in groups of eight states: four codes in a "
-            "hundred differ; up to revision 4, one by one",
+            "the silence that fills a window is computed in groups of eight states: four codes in "
+            "a hundred differ; up to revision 4, one by one",
         ),
     )
 
