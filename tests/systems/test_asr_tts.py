@@ -285,3 +285,12 @@ def test_a_film_of_texts_that_are_edited_keeps_the_edit(scripted):
     system = load("asr-tts", timing="free").with_text_edit(lambda texts: ["gone" for _ in texts])
     system.in_sync()(Audio(TWO, RATE), KEY.pseudonym("a"))
     assert set(voice.spoken) == {"gone"}
+
+
+def test_a_first_pass_of_a_known_pseudonym_keeps_the_edit(scripted):
+    scripted("One two.", "Three four.")
+    system = load("asr-tts").with_text_edit(lambda texts: ["gone" for _ in texts])
+    profiling = system.profiling(RATE, pseudonym=KEY.pseudonym("a"))
+    profiling.push(TWO[None])
+    phrases = [phrase.text for row in profiling.result().rows for phrase in row.phrases]
+    assert phrases == ["gone", "gone"]

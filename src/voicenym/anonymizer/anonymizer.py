@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from voicenym.anonymizer.card import Card
 from voicenym.anonymizer.devices import check_device
@@ -126,7 +127,7 @@ class Anonymizer(VoiceChoice, ABC):
         profile = None
         if self.reads_ahead:
             revisions = {self.revision_for(pseudonym) for pseudonym in pseudonyms}
-            one = replace(self, revision=revisions.pop()) if len(revisions) == 1 else self
+            one = self.of_revision(revisions.pop()) if len(revisions) == 1 else self
             profile = one._known_profile(padded, rate, lengths)
         stream = self._stream(row_pseudonyms, rate, profile)
         *blocks, last = padded.split(block, dim=1)
@@ -178,7 +179,7 @@ class Anonymizer(VoiceChoice, ABC):
                 revisions need.
         """
         if pseudonym is not None and not self.revision:
-            known = replace(self, revision=self.revision_for(pseudonym))
+            known = self.of_revision(self.revision_for(pseudonym))
             return known.profiling(rate, channels, lengths)
         check_device(self.device)
         working = self.working_rate(rate)
@@ -200,6 +201,12 @@ class Anonymizer(VoiceChoice, ABC):
                 f"{listed(self.revisions)}; use the release that the key was made with, or give "
                 f"revision={self.revisions[-1]} for other voices"
             )
+        return found
+
+    def of_revision(self, revision: int) -> Self:
+        """The system of a revision, with all that it holds, an edit of texts included."""
+        found = copy.copy(self)
+        object.__setattr__(found, "revision", revision)
         return found
 
     @property
