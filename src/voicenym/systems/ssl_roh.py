@@ -42,9 +42,9 @@ class SslRoh(RotationPipeline):
             "(equations 7 to 11), then turned by an orthogonal matrix that the pseudonym draws",
         ),
         needs=f"{NEEDS}, roh/",
-        protects="little: an attacker who trains on its output has an EER of 8 % (all channels "
-        "fused, content among them, turns=model, 47 speakers; 9 % without content), one who reads "
-        "the content alone 11 %, one who knows it and does not train 23 %",
+        protects="little: an attacker who trains on its output has an EER of 7 % (all channels "
+        "fused, content among them, 47 speakers; 8 % with turns=model), one who reads the content "
+        "alone 11 %, one who knows it and does not train 22 %",
         promises=PROMISES,
         fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
         approximations=(
