@@ -363,16 +363,22 @@ def noise(kind):
     return {
         "white": 0.1 * white,
         "hiss": 3e-4 * white,
+        "faint hiss": 1e-4 * white,
         "hum": 0.1 * torch.sin(2 * torch.pi * 50 * time),
         "music": 0.1 * chord * beats,
         "silence": torch.zeros(len(time)),
     }[kind]
 
 
-@pytest.mark.parametrize("kind", ["white", "hiss", "hum", "music"])
-def test_music_and_noise_are_refused_and_are_no_other_language(kind):
+NOISES = ("white", "hiss", "hum", "music")
+
+
+@pytest.mark.parametrize(
+    ("kind", "revision"), [*((kind, r) for kind in NOISES for r in (4, 5)), ("faint hiss", 4)]
+)
+def test_music_and_noise_are_refused_and_are_no_other_language(kind, revision):
     audio = voicenym.Audio(noise(kind), 16_000)
-    refusal = voicenym.load("word-codes").refuses(audio)
+    refusal = voicenym.load("word-codes", revision=revision).refuses(audio)
     assert refusal is not None
     assert "mostly music or noise" in refusal.reason
     assert voicenym.load("word-codes", language="en").refuses(audio) is None
@@ -382,13 +388,21 @@ def test_silence_is_not_refused():
     assert voicenym.load("word-codes").refuses(voicenym.Audio(noise("silence"), 16_000)) is None
 
 
-def test_music_between_speech_is_spoken_with_a_warning(sample, tmp_path):
+def test_the_latest_revision_warns_of_hiss_that_it_takes_for_speech_in_part(tmp_path):
+    voicenym.write(tmp_path / "hiss.wav", voicenym.Audio(noise("faint hiss"), 16_000))
+    system, anna = voicenym.load("word-codes", revision=5), KEY.pseudonym("anna")
+    made = anonymize_file(system, anna, tmp_path / "hiss.wav", tmp_path / "out.wav", lenient=True)
+    assert any("sound like music or noise" in text for text in made.warnings)
+
+
+@pytest.mark.parametrize("revision", [1, 5])
+def test_music_between_speech_is_spoken_with_a_warning(revision, sample, tmp_path):
     speech = voicenym.read(sample)
     assert speech.rate == 16_000
     parts = [speech.samples.reshape(-1)] * 4
     mixed = torch.cat([*parts[:2], noise("music"), *parts[2:]])
     voicenym.write(tmp_path / "mixed.wav", voicenym.Audio(mixed, 16_000))
-    system = voicenym.load("word-codes")
+    system = voicenym.load("word-codes", revision=revision)
     made = anonymize_file(
         system, KEY.pseudonym("anna"), tmp_path / "mixed.wav", tmp_path / "out.wav"
     )

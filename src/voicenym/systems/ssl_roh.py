@@ -48,7 +48,7 @@ class SslRoh(RotationPipeline):
         promises=PROMISES,
         fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
         approximations=(
-            "the bundled roh-2/ (revision 2) was trained for 29,000 steps on 318 speakers, where "
+            "the bundled roh-2/ (from revision 2 on) was trained for 29,000 steps on 318 speakers; "
             "the paper has a cycle of 130,000 steps on 5,994 speakers; the learning rate was still "
             "rising",
             "in revision 1 the bundled roh/ has no reflections: the key alone turns x, in "
