@@ -7,7 +7,9 @@ import voicenym
 from voicenym import Key
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.nets.weights_home import VARIABLE
-from voicenym.resynthesis.pipeline import assembly, conditioning, live_core
+from voicenym.nets.words import live_word_codes
+from voicenym.nets.words.live_word_codes import LiveWordCodes
+from voicenym.resynthesis.pipeline import assembly, conditioning, live_content, live_core
 
 pytestmark = pytest.mark.slow
 KEY = Key(bytes(32), None)
@@ -23,6 +25,20 @@ def no_other_weights(tmp_path, monkeypatch):
 def speech(sample):
     whole = voicenym.read(sample)
     return whole.samples[: 4 * whole.rate].reshape(-1)
+
+
+@pytest.fixture(scope="module")
+def chunked(tmp_path_factory):
+    """The bundled pipeline with a live encoder of the same weights, which looks 0.16 s ahead."""
+    folder, bundled = tmp_path_factory.mktemp("chunked"), assembly.BUNDLED / "ssl"
+    parts = assembly.opened(bundled, natives=["drawn"])
+    content, teacher = parts.content, parts.natives["drawn"]
+    network = LiveWordCodes.of(content.encoder, content.whisper_sizes, teacher, rank=1, ahead=8)
+    live_word_codes.save(network, folder / "network")
+    places, settings = _places(bundled), assembly.adjusted(bundled, {})
+    given = {**places, "live": folder / "network"}
+    assembly.assemble(folder / "pipeline", given, settings, shared=tuple(places))
+    return str(folder / "pipeline")
 
 
 def live(samples, speaker="anna", key=KEY, **settings):
@@ -125,3 +141,90 @@ def test_another_language_becomes_silent_unless_the_user_says_that_it_is_none(
     assert out[: RATE // 2 + RATE].any()
     assert out[3 * RATE :].any() == bool(known)
     assert [text.count("silence goes out") for text in stream.warnings] == ([] if known else [1])
+
+
+def stream_of(chunked, **settings):
+    return voicenym.load("word-codes", weights=chunked, **settings).stream(
+        KEY.pseudonym("anna"), RATE
+    )
+
+
+def test_a_live_encoder_gives_the_words_in_half_of_the_delay(chunked, speech):
+    stream, former = (
+        voicenym.load("word-codes", **given).stream(KEY.pseudonym("anna"), RATE)
+        for given in ({"weights": chunked}, {})
+    )
+    assert stream.latency < 0.6 * former.latency
+    found = live(speech, weights=chunked)
+    wanted = words(live(speech))
+    assert found.shape == speech.shape
+    assert likeness(wanted, words(found)) > likeness(wanted, wanted.roll(7, 0)) + 0.3
+    # blocks of any size give the same
+    blocks = [*(stream.push(block) for block in speech.split(777)), stream.flush()]
+    assert torch.equal(torch.cat(blocks), found)
+
+
+def test_a_live_encoder_leaves_silence_silent_and_rows_apart(chunked, speech):
+    still = torch.zeros(RATE)
+    one = torch.cat([still, speech[:RATE], still, still])
+    both = live(torch.stack([one, one.flip(0)]), weights=chunked)
+    assert torch.equal(both[0], live(one, weights=chunked))
+    assert both[0].any()
+    assert not both[0, : RATE - RATE // 4].any()
+    assert not both[0, 2 * RATE + RATE // 4 :].any()
+
+
+@pytest.mark.parametrize("samples", [0, 1, 159, 1281, 2761, 4001])
+def test_streams_of_a_live_encoder_of_any_length_end(chunked, speech, samples):
+    out = live(speech[RATE : RATE + samples], weights=chunked)
+    assert out.shape == (samples,)
+    assert torch.isfinite(out).all()
+
+
+def test_other_accents_do_without_the_live_encoder(chunked, speech):
+    for accent in ("kept", "native"):
+        found = live(speech, weights=chunked, accent=accent)
+        assert torch.equal(found, live(speech, accent=accent))
+
+
+@pytest.mark.parametrize("known", ["", "en"])
+def test_the_language_is_detected_beside_a_live_encoder(chunked, speech, monkeypatch, known):
+    monkeypatch.setattr(live_core, "is_foreign", lambda network, scores: True)
+    monkeypatch.setattr(live_core, "VERDICT_SECONDS", 0.5)
+    monkeypatch.setattr(live_content, "LANGUAGE_SECONDS", 1.0)
+    stream = stream_of(chunked, language=known)
+    out = torch.cat([stream.push(speech), stream.flush()])
+    assert out[:RATE].any()
+    assert out[3 * RATE :].any() == bool(known)
+    assert [text.count("silence goes out") for text in stream.warnings] == ([] if known else [1])
+
+
+def test_the_language_check_hears_what_it_hears_in_windows(chunked, speech):
+    """Scores of pieces of a second are near those of windows, of the same seconds of speech."""
+    scores = []
+    for given in ({"weights": chunked}, {}):
+        stream = voicenym.load("word-codes", **given).stream(KEY.pseudonym("anna"), RATE)
+        [core] = [core for core in _cores(stream) if isinstance(core, live_core.LiveCore)]
+        stream.push(speech)
+        stream.flush()
+        scores.append(core._rows[0]._language.scores[0])
+    assert scores[0].seconds == pytest.approx(scores[1].seconds, abs=0.2)
+    assert scores[0].mean == pytest.approx(scores[1].mean, abs=0.5)
+
+
+def _cores(stream):
+    return [value for value in vars(stream).values() if hasattr(value, "flush")]
+
+
+def test_a_live_encoder_of_another_teacher_is_refused(chunked, tmp_path):
+    bundled = assembly.BUNDLED / "ssl"
+    parts = assembly.opened(bundled, natives=["native"])
+    content = parts.content
+    other = LiveWordCodes.of(content.encoder, content.whisper_sizes, parts.natives["native"])
+    live_word_codes.save(other, tmp_path / "other")
+    with pytest.raises(VoicenymError, match="another encoder of drawn accents"):
+        assembly.assemble(tmp_path / "never", {**_places(bundled), "live": tmp_path / "other"})
+
+
+def _places(folder):
+    return {name: assembly.located(folder, name) for name in assembly.there_are(folder)}

@@ -39,6 +39,8 @@ _LIST = {
                 "Verifier: i-vectors, LDA and PLDA."),
     "language": ("content.language_recipe:LanguageRecipe",
                  "Language scores: whether speech is of the weights' language."),
+    "live-codes": ("content.live_codes_recipe:LiveCodesRecipe",
+                   "Encoder with which word codes are computed in live streams."),
     "mixture": ("identity.mixture_recipe:MixtureRecipe",
                 "Gaussian mixture of a pool's speaker vectors."),
     "musa": ("codec.musa_recipe:MusaRecipe",

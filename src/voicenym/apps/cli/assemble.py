@@ -56,6 +56,9 @@ def assemble(
         "--drawn",
         help="Of train native-codes --accents, for systems with accent=drawn.",
     ),
+    live: Path | None = typer.Option(
+        None, "--live", help="Of train live-codes, for live streams with accent=drawn."
+    ),
     tracker: str | None = typer.Option(
         None,
         "--tracker",
@@ -92,6 +95,7 @@ def assemble(
         "durations": durations,
         "native": native,
         "drawn": drawn,
+        "live": live,
     }
     chosen = {"tracker": tracker, "lowest": lowest, "highest": highest, "scale": scale}
     given_settings = {name: value for name, value in chosen.items() if value is not None}

@@ -199,7 +199,7 @@ class Encoder(torch.nn.Module):
             first: number of states that are wanted, the first ones; the last layer, in which no
                 other state attends to one, computes no more. All by default.
         """
-        return self.transformed(self._embedded(spectra), first)
+        return self.transformed(self.embedded(spectra), first)
 
     def transformed(
         self, x: torch.Tensor, first: int | None = None, weights: torch.Tensor | None = None
@@ -218,7 +218,7 @@ class Encoder(torch.nn.Module):
 
     def layer_states(self, spectra: torch.Tensor) -> list[torch.Tensor]:
         """States ``[batch, state, width]`` after each layer, the last with its norm."""
-        x = self._embedded(spectra)
+        x = self.embedded(spectra)
         found = []
         for layer in self.layers:
             x = layer(x)
@@ -226,7 +226,7 @@ class Encoder(torch.nn.Module):
         found[-1] = self.norm(x)
         return found
 
-    def _embedded(self, spectra: torch.Tensor) -> torch.Tensor:
+    def embedded(self, spectra: torch.Tensor) -> torch.Tensor:
         """Input of the first layer, ``[batch, state, width]``."""
         x = self.convolved(spectra)
         return x + self.positions[: x.shape[1]]

@@ -8,7 +8,7 @@ second, and nothing else of the recording.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -121,6 +121,11 @@ class WordCodeContent(Content):
         made.codes.load_state_dict(codes.state_dict())
         return made.eval()
 
+    @property
+    def whisper_sizes(self) -> WhisperSizes:
+        """Sizes of the encoder."""
+        return self._sizes
+
     def config(self) -> dict[str, Any]:
         found = {"whisper": dataclasses.asdict(self._sizes), "codes": self.codes.config()}
         return found if self.most_misfit is None else {**found, "most_misfit": self.most_misfit}
@@ -148,12 +153,27 @@ class WordCodeContent(Content):
         found = self._found(self._whole(waveforms), coarse_silence).natives[accent]
         if not encoder.accents:
             return self._entries(found.transpose(1, 2).long())
-        vectors = found.float() / STEPS
+        return self.spoken(found.float() / STEPS, encoder, drawn)[0]
+
+    def spoken(
+        self, vectors: torch.Tensor, encoder: WordCodeEncoder, drawn: DrawnAccent | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Codebook vectors ``[row, frame, element]`` nearest to an encoder's vectors, and whether
+        frames are silent ``[row, frame]``; they are not where the encoder has no code of silence.
+
+        Args:
+            vectors: ``[row, frame, element]``.
+            encoder: that they are of.
+            drawn: the accent of the rows; silent frames stay as they are.
+        """
         codes = self._nearest(vectors)
-        if drawn is not None:
-            moved = self._nearest(drawn_accent.changed(vectors, encoder.centre, drawn))
-            codes = torch.where(codes == encoder.silence, codes, moved)
-        return self._entries(codes)
+        silent = torch.zeros_like(codes, dtype=torch.bool)
+        if encoder.accents:
+            silent = codes == encoder.silence
+            if drawn is not None:
+                moved = self._nearest(drawn_accent.changed(vectors, encoder.centre, drawn))
+                codes = torch.where(silent, codes, moved)
+        return self._entries(codes), silent[:, 0]
 
     def take_native(self, encoder: Network, accent: str = "native") -> None:
         if not isinstance(encoder, WordCodeEncoder):
@@ -260,20 +280,32 @@ class WordCodeContent(Content):
         counts = torch.tensor([count], device=waveform.device)
         means, codes, misfit = self._analysed(states, counts)
         scores = self._scored(means, misfit)
-        silent = torch.zeros_like(codes[0, 0], dtype=torch.bool)
-        if accent != "kept":
-            encoder = self._natives.get(accent)
-            if encoder is None:
-                super().native(waveform[None], accent, drawn)  # raises
-                raise AssertionError
-            vectors = encoder.encoded(states, counts)
-            codes = self._nearest(vectors)
-            if encoder.accents:
-                silent = codes[0, 0] == encoder.silence
-                if drawn is not None:
-                    moved = self._nearest(drawn_accent.changed(vectors, encoder.centre, drawn))
-                    codes = torch.where(silent, codes, moved)
-        return LiveFrames(self._entries(codes)[0], silent, scores[0])
+        if accent == "kept":
+            silent = torch.zeros_like(codes[0, 0], dtype=torch.bool)
+            return LiveFrames(self._entries(codes)[0], silent, scores[0])
+        encoder = self._natives.get(accent)
+        if encoder is None:
+            super().native(waveform[None], accent, drawn)  # raises
+            raise AssertionError
+        entries, silence = self.spoken(encoder.encoded(states, counts), encoder, drawn)
+        return LiveFrames(entries[0], silence[0], scores[0])
+
+    def scores_by_layer(self, waveforms: torch.Tensor) -> Iterator[torch.Tensor]:
+        """Scores ``[row, frame, kind]`` of :meth:`with_language_score` of windows as those of
+        :meth:`live`: the last item. The items before are empty; each follows a layer.
+
+        Args:
+            waveforms: ``[row, time]``, of whole frames.
+        """
+        count = waveforms.shape[1] // STATE
+        x = self.encoder.embedded(self.encoder.spectra(waveforms, count))
+        for layer in self.encoder.layers:
+            yield x.new_zeros(0)
+            x = layer(x)
+        yield x.new_zeros(0)
+        lengths = torch.full((len(x),), count, device=x.device)
+        means, _, misfit = self._analysed(self.encoder.norm(x), lengths)
+        yield self._scored(means, misfit)
 
     def _scored(self, means: torch.Tensor, misfit: torch.Tensor) -> torch.Tensor:
         """Scores ``[row, code, kind]`` of mean states and misfits."""

@@ -13,6 +13,7 @@
            durations/     predictor of durations from content; where timing is drawn
            native/        encoder of codes of a native reading; where the accent is native
            drawn/         one with directions of accents; where the accent is drawn
+           live/          changes of content and drawn for live streams; where they are live
            language/      scores of other languages; where recordings of these are refused
 
 Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
@@ -37,6 +38,7 @@ from voicenym.nets.content import language_scores, word_code_encoder
 from voicenym.nets.matrix_precision import SINGLE
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
+from voicenym.nets.words import live_word_codes
 from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE
@@ -58,9 +60,10 @@ CHOICES = (
     "durations",
     "native",
     "drawn",
+    "live",
 )
 """Optional modules, which some systems need."""
-OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE)
+OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE, "live")
 """Those that are loaded with the needed ones, where they are there."""
 OF_REVISIONS = {"roh-2": "roh"}
 """Modules that stand for others from a revision of a system on; ``-2`` is from revision 2 on."""
@@ -225,7 +228,10 @@ def _opened(
     settings = _settings(folder)
     there = there_are(folder)
     used = [*NEEDED, *(name for name in OPTIONAL_NETWORKS if name in there)]
-    used = [name for name in used if name not in NATIVE or name in natives]
+    unused = {name for name in NATIVE if name not in natives}
+    if "drawn" in unused:
+        unused.add("live")  # whose accents are drawn
+    used = [name for name in used if name not in unused]
     made = _networks({name: part(folder, name) for name in used}, settings).to(device)
     if precision != SINGLE:
         made.content.precision = precision
@@ -279,15 +285,15 @@ def of_revision(folder: Path, name: str, revision: int) -> str:
 def version(folder: Path) -> str:
     """Version of all modules; equal for equal weights and settings, empty without weights.
 
-    Language scores do not count: they change no voice. Nor do durations and native codes, which
-    only some settings use:
+    Language scores do not count: they change no voice, nor does the encoder of live streams. Nor
+    do durations and native codes, which only some settings use:
     :attr:`~voicenym.resynthesis.pipeline.pipeline_system.Pipeline.version`; nor modules of later
     revisions, which are part of the revision.
     """
     if not (folder / CONFIG).is_file():
         return ""
     _pipeline_config(folder)  # of another kind: refused
-    return stamp(folder, without=("language", "durations", *NATIVE, *OF_REVISIONS))
+    return stamp(folder, without=("language", "durations", *NATIVE, "live", *OF_REVISIONS))
 
 
 def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
@@ -300,6 +306,7 @@ def _networks(places: Mapping[str, Path], settings: Settings) -> Assembly:
         language_scores.load(places["language"]) if "language" in places else None,
         duration_predictor.load(places["durations"]) if "durations" in places else None,
         {name: word_code_encoder.load(places[name]) for name in NATIVE if name in places},
+        live_word_codes.load(places["live"]) if "live" in places else None,
     )
 
 

@@ -70,7 +70,7 @@ class LanguageCheck:
             loud: ``[row, frame]`` bool, which of them are speech or music; None finds it by their
                 level among all that are added.
         """
-        if scores is None or self._off:
+        if scores is None or self.off:
             return
         rows = len(samples)
         loud = loud_frames(samples, self._content.hop) if loud is None else loud
@@ -88,7 +88,8 @@ class LanguageCheck:
         self._music += music.sum(1).cpu()
 
     @property
-    def _off(self) -> bool:
+    def off(self) -> bool:
+        """Whether there is no verdict."""
         content = self._content
         return self._known or (content.language_scores is None and content.most_misfit is None)
 
@@ -103,14 +104,14 @@ class LanguageCheck:
     @property
     def enough(self) -> bool:
         """Whether there is speech enough in each row."""
-        return self._off or (
+        return self.off or (
             len(self._sums) > 0 and all(x.seconds >= ENOUGH_SECONDS for x in self.scores)
         )
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the user where the language is likely another one, or is unknown."""
-        if self._off:
+        if self.off:
             return () if self._known else _unchecked(self._content.language)
         if self._content.language_scores is not None:
             return _by_scores(self._content.language_scores, self.scores)

@@ -1,10 +1,9 @@
-"""Core of a pipeline of word codes for live streams: windows that look a part of a second ahead.
+"""Core of a pipeline of word codes for live streams: steps that look a part of a second ahead.
 
-A whole recording is encoded in windows of 30 s. Here a window has :data:`BEFORE_SECONDS` before
-and :data:`AHEAD_SECONDS` after the :data:`STEP_SECONDS` that it is responsible for, and is computed
-again for each step. Content, F0 and the synthesizer's filters near its end know less of what
-follows than those of a recording, and lose words by that. The excitation runs through all windows,
-so that no window begins anew.
+A whole recording is encoded in windows of 30 s, a stream in steps of a tenth of a second or so
+(:mod:`voicenym.resynthesis.pipeline.live_content`). Content, F0 and the synthesizer's filters of a
+step know less of what follows than those of a recording, and lose words by that. The excitation
+runs through all steps, so that none begins anew.
 
 Timing is kept, the level is fixed. Until there are some seconds of speech, the level is that of
 usual speech; between phrases there is silence.
@@ -23,18 +22,21 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
-from voicenym.nets.words.word_code_content import LiveFrames, WordCodeContent
+from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.resynthesis.common.live_level import LiveLevel, RunningPhrases
 from voicenym.resynthesis.common.output_level import HOP
 from voicenym.resynthesis.common.windows import Window, Windows
 from voicenym.resynthesis.pipeline.conditioning import frames_of
 from voicenym.resynthesis.pipeline.language_check import LanguageCheck, is_foreign
+from voicenym.resynthesis.pipeline.live_content import (
+    ChunkContent,
+    LiveContent,
+    StepContent,
+    WindowContent,
+)
 from voicenym.resynthesis.pipeline.pipeline_core import Voice
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 
-STEP_SECONDS = 0.16
-BEFORE_SECONDS = 4.8
-AHEAD_SECONDS = 0.32
 FILTER_SECONDS = 0.64
 """Content before a step that the synthesizer's filters need."""
 VERDICT_SECONDS = 8.0
@@ -47,7 +49,7 @@ class LiveCore:
 
     Args:
         parts: with an encoder of word codes, a predictor of F0 and a synthesizer of filters; on
-            the device.
+            the device. A live encoder among them is used where the accent is drawn.
         voice: on the device.
         accent: of the content, ``kept``, ``native`` or ``drawn``.
         device: where to compute.
@@ -78,20 +80,31 @@ class LiveCore:
                 "these weights do not work live: that needs word codes, a predictor of F0, and an "
                 "istft-vocoder with excitation filter and frames of 10 ms; take the bundled ones"
             )
-        rows = len(voice.vectors)
-        step, before, ahead = (
-            _whole(seconds, content.hop)
-            for seconds in (STEP_SECONDS, BEFORE_SECONDS, AHEAD_SECONDS)
-        )
-        self._windows = Windows(rows, step, before, device, ahead)
+        rows = [voice.of([row]) for row in range(len(voice.vectors))]
+        languages = [LanguageCheck(content, language_known) for _ in rows]
+        sources: list[LiveContent]
+        if parts.live_codes is not None and accent == "drawn":
+            network = parts.live_codes
+            encoder, teacher = network.changed(content.encoder), parts.natives["drawn"]
+            sources = [
+                ChunkContent(content, network, encoder, teacher, own.accents, language)
+                for own, language in zip(rows, languages, strict=True)
+            ]
+        else:
+            sources = [
+                WindowContent(content, accent, own.accents, language)
+                for own, language in zip(rows, languages, strict=True)
+            ]
+        sizes = sources[0].sizes
         self._rows = [
-            _Row(parts, content, synthesizer, voice.of([row]), accent, language_known)
-            for row in range(rows)
+            _Row(parts, source, language, synthesizer, own)
+            for source, language, own in zip(sources, languages, rows, strict=True)
         ]
+        self._windows = Windows(len(rows), sizes.step, sizes.before, device, sizes.ahead)
         self._device = device
         self._pushed = self._given = 0
         # a frame waits until its samples are whole
-        self.latency = step + ahead + synthesizer.rendering_latency + HOP
+        self.latency = sizes.step + sizes.ahead + synthesizer.rendering_latency + HOP
 
     @torch.inference_mode()
     def push(self, block: torch.Tensor) -> torch.Tensor:
@@ -130,33 +143,29 @@ class _Row:
     def __init__(
         self,
         parts: Assembly,
-        content: WordCodeContent,
+        source: LiveContent,
+        language: LanguageCheck,
         synthesizer: IstftVocoder,
         voice: Voice,
-        accent: str,
-        language_known: bool,
     ) -> None:
-        self._parts, self._content, self._synthesizer = parts, content, synthesizer
-        self._voice, self._accent = voice, accent
+        self._parts, self._source, self._language = parts, source, language
+        self._synthesizer, self._voice = synthesizer, voice
         self._phrases, self._level = RunningPhrases(), LiveLevel()
-        self._language = LanguageCheck(content, language_known)
         self._memory, self._was_foreign = Memory(), False
 
     def process(self, window: Window, row: int) -> torch.Tensor:
-        """Finished samples ``[time]`` after a window."""
+        """Finished samples ``[time]`` after a step."""
         hop = self._synthesizer.hop
-        samples = window.samples[row]
-        samples = torch.nn.functional.pad(samples, (0, -len(samples) % self._content.hop))
-        voice = self._voice
-        found = self._content.live(samples, self._accent, voice.accents)
-        first, frames = window.before // hop, frames_of(self._parts, window.kept)
+        samples, voice = window.samples[row], self._voice
+        found = self._source.frames(window, samples)
+        every = self._parts.content.hop // hop
+        first, frames = found.before * every, frames_of(self._parts, window.kept)
         predictor = self._parts.f0_predictor
         assert predictor is not None  # LiveCore
-        begin = window.start // hop
+        begin = (window.start + window.before) // hop - first
         f0 = predictor.drawn(
             found.entries[None], voice.log_f0, voice.log_f0_std, voice.seeds, begin
         )
-        every = self._content.hop // hop
         content = found.entries.repeat_interleave(every, 0)[None]
         known = max(0, first - round(FILTER_SECONDS * RATE / hop))
         filters = self._synthesizer.filters(content[:, known:], f0[:, known:], voice.vectors)
@@ -168,6 +177,7 @@ class _Row:
     def rest(self) -> torch.Tensor:
         """The remaining samples ``[time]``; the stream ends here."""
         self._memory.last = True
+        self._source.finish()
         voice = self._voice
         size = self._synthesizer.head.out_features
         filters = voice.vectors.new_zeros(1, 0, size)
@@ -178,7 +188,7 @@ class _Row:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the user about what was pushed."""
-        network = self._content.language_scores
+        network = self._parts.content.language_scores
         if network is None:
             return self._language.warnings
         if not self._was_foreign:
@@ -192,25 +202,26 @@ class _Row:
     @property
     def _foreign(self) -> bool:
         """Whether the speech so far is likely of another language."""
-        network, scores = self._content.language_scores, self._language.scores
+        network, scores = self._parts.content.language_scores, self._language.scores
         if network is None or not scores or scores[0].seconds < VERDICT_SECONDS:
             return False
         return is_foreign(network, scores)
 
     def _presence(
-        self, window: Window, samples: torch.Tensor, found: LiveFrames, frames: int
+        self, window: Window, samples: torch.Tensor, found: StepContent, frames: int
     ) -> npt.NDArray[np.bool_]:
         """Whether frames of the output are speech, ``[frame]``."""
-        levels = samples[window.before :].unflatten(0, (-1, HOP)).square().mean(1)
+        content_hop = self._parts.content.hop
+        every, count = content_hop // HOP, -(-frames * HOP // content_hop)
+        step = samples[window.before :]
+        step = torch.nn.functional.pad(step, (0, max(0, count * content_hop - len(step))))
+        levels = step[: len(step) // HOP * HOP].unflatten(0, (-1, HOP)).square().mean(1)
         there = self._phrases.push(levels.cpu().double().numpy(), frames)
-        every = self._content.hop // HOP
-        first, count = window.before // self._content.hop, -(-frames // every)
-        own = slice(first, first + count)
-        silent = _long_runs(found.silent, math.ceil(LEAST_PAUSE * RATE / self._content.hop))
+        own = slice(found.before, found.before + count)
+        silent = _long_runs(found.silent, math.ceil(LEAST_PAUSE * RATE / content_hop))
         there &= ~silent[own].repeat_interleave(every)[:frames].cpu().numpy()
-        speech = torch.from_numpy(there[::every].copy())[None]
-        whole = samples[window.before :][: count * self._content.hop]
-        self._language.add(found.scores[None, own], whole[None], speech)
+        speech = torch.from_numpy(there[::every].copy())
+        self._source.listen(step[: count * content_hop], speech)
         foreign = self._foreign
         self._was_foreign |= foreign
         return np.zeros_like(there) if foreign else there
@@ -225,11 +236,6 @@ def _long_runs(mask: torch.Tensor, least: int) -> torch.Tensor:
     starts = torch.nn.functional.avg_pool1d(padded, least, 1) >= 1.0
     runs: torch.Tensor = torch.nn.functional.max_pool1d(starts.float(), least, 1)[0, 0] > 0.0
     return runs
-
-
-def _whole(seconds: float, hop: int) -> int:
-    """Samples of whole frames."""
-    return round(seconds * RATE / hop) * hop
 
 
 assert HOP * FRAME_RATE == RATE  # levels of phrases are of the synthesizer's frames

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from voicenym.dsp.pitch.trackers import Tracker, tracker
 from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
@@ -14,6 +15,8 @@ from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
 from voicenym.nets.synthesis.duration_predictor import DurationPredictor
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
 from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.words.live_word_codes import LiveWordCodes
+from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 
 
@@ -28,6 +31,7 @@ class Assembly:
         language: scores of other languages; None if unknown.
         durations: predictor of durations from content; None where timing is not drawn.
         natives: encoders of codes of a native reading by accent; none where the accent is kept.
+        live_codes: encoder of live streams; None where windows are encoded again.
 
     Raises:
         VoicenymError: incompatible modules; the first mismatch is named.
@@ -41,6 +45,7 @@ class Assembly:
     language: LanguageScores | None = None
     durations: DurationPredictor | None = None
     natives: Mapping[str, WordCodeEncoder] = field(default_factory=dict)
+    live_codes: LiveWordCodes | None = None
 
     def __post_init__(self) -> None:
         recorded = self.synthesizer.config()
@@ -103,6 +108,27 @@ class Assembly:
                     "with train native-codes --accents, or add it as --native"
                 )
             self.content.take_native(encoder, accent)
+        if self.live_codes is not None:
+            self._check_live(self.live_codes)
+
+    def _check_live(self, network: LiveWordCodes) -> None:
+        """Raises VoicenymError for a live encoder that was trained for other modules."""
+        content, head = self.content, network.head
+        if (
+            not isinstance(content, WordCodeContent)
+            or network.whisper != content.whisper_sizes
+            or head.codebook != content.codes.codebook_digest()
+        ):
+            raise VoicenymError(
+                "live: this encoder was trained for another content; train it again with "
+                "train live-codes --pipeline"
+            )
+        teacher = self.natives.get("drawn")
+        if teacher is None or network.teacher != fingerprint(teacher.state_dict()):
+            raise VoicenymError(
+                "live: this encoder was trained for another encoder of drawn accents; train it "
+                "again with train live-codes --pipeline"
+            )
 
     @property
     def tracker(self) -> Tracker:
@@ -117,7 +143,13 @@ class Assembly:
 
     def to(self, device: str) -> Assembly:
         """The modules on a device."""
-        optional = (self.f0_predictor, self.language, self.durations, *self.natives.values())
+        optional = (
+            self.f0_predictor,
+            self.language,
+            self.durations,
+            *self.natives.values(),
+            self.live_codes,
+        )
         for network in (self.content, self.speaker, self.synthesizer, *optional):
             if network is not None:
                 network.to(device).requires_grad_(False)

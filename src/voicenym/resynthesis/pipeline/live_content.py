@@ -1,0 +1,213 @@
+"""Content of a live stream of word codes, step by step, of one row.
+
+Either a window of some seconds is encoded again for each step (:class:`WindowContent`), or a live
+encoder (:mod:`voicenym.nets.words.live_word_codes`) computes each step once
+(:class:`ChunkContent`), which takes a fraction of the time and looks less far ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import torch
+
+from voicenym.nets.content.content_encoder import RATE
+from voicenym.nets.content.drawn_accent import DrawnAccent
+from voicenym.nets.content.word_code_encoder import WordCodeEncoder
+from voicenym.nets.words.live_code_stream import LiveCodeStream
+from voicenym.nets.words.live_word_codes import LiveWordCodes
+from voicenym.nets.words.whisper import STATE, Encoder
+from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.resynthesis.common.windows import Window
+from voicenym.resynthesis.pipeline.language_check import LanguageCheck
+
+STEP_SECONDS = 0.16
+BEFORE_SECONDS = 4.8
+AHEAD_SECONDS = 0.32
+REMEMBERED_SECONDS = 1.28
+"""Content before a step that the predictor of F0 and the synthesizer's filters need."""
+LANGUAGE_SECONDS = 4.8
+"""Samples that the language is detected in at a time, where the content is not."""
+
+
+class StepContent(NamedTuple):
+    """Content of a step, and of what is known before and after it.
+
+    Args:
+        entries: ``[frame, element]``, codebook vectors.
+        silent: ``[frame]`` bool, the code of silent places.
+        before: frames of both before the step.
+    """
+
+    entries: torch.Tensor
+    silent: torch.Tensor
+    before: int
+
+
+class StepSizes(NamedTuple):
+    """Samples of a step, before it and after it."""
+
+    step: int
+    before: int
+    ahead: int
+
+
+class LiveContent(Protocol):
+    """Content of one row.
+
+    Attributes:
+        sizes: samples of a step and around it.
+    """
+
+    @property
+    def sizes(self) -> StepSizes: ...
+
+    def frames(self, window: Window, samples: torch.Tensor) -> StepContent:
+        """Content of the next step.
+
+        Args:
+            window: its place in the stream.
+            samples: ``[time]``, those of the window.
+        """
+
+    def listen(self, samples: torch.Tensor, speech: torch.Tensor) -> None:
+        """Adds the step to the language check.
+
+        Args:
+            samples: ``[time]``, whole frames of the step.
+            speech: ``[frame]`` bool, which of them are speech.
+        """
+
+    def finish(self) -> None:
+        """Adds what is left to the language check; the stream ends here."""
+
+
+class WindowContent:
+    """Content of windows of a recogniser's encoder, each encoded again.
+
+    Args:
+        content: the encoder.
+        accent: of the content, ``kept``, ``native`` or ``drawn``.
+        drawn: what is drawn; None for none.
+        language: receives the scores of the steps.
+    """
+
+    def __init__(
+        self,
+        content: WordCodeContent,
+        accent: str,
+        drawn: DrawnAccent | None,
+        language: LanguageCheck,
+    ) -> None:
+        self._content, self._accent, self._drawn = content, accent, drawn
+        self._language = language
+        self._scores = torch.zeros(0)
+
+    @property
+    def sizes(self) -> StepSizes:
+        """Samples of a step and around it, whole frames."""
+        each, hop = (STEP_SECONDS, BEFORE_SECONDS, AHEAD_SECONDS), self._content.hop
+        return StepSizes(*(round(one * RATE / hop) * hop for one in each))
+
+    def frames(self, window: Window, samples: torch.Tensor) -> StepContent:
+        hop = self._content.hop
+        padded = torch.nn.functional.pad(samples, (0, -len(samples) % hop))
+        found = self._content.live(padded, self._accent, self._drawn)
+        before = window.before // hop
+        self._scores = found.scores[before:]
+        return StepContent(found.entries, found.silent, before)
+
+    def listen(self, samples: torch.Tensor, speech: torch.Tensor) -> None:
+        self._language.add(self._scores[None, : len(speech)], samples[None], speech[None])
+
+    def finish(self) -> None:
+        pass
+
+
+class ChunkContent:
+    """Content of a live encoder, whose accents are drawn.
+
+    Args:
+        content: the encoder of whole recordings, of whose codebook the codes are.
+        network: the live encoder.
+        encoder: of Whisper, with its changes.
+        teacher: the encoder of whole recordings whose vectors the live encoder gives.
+        drawn: the accent; None for none.
+        language: receives scores by the encoder of whole recordings, :data:`LANGUAGE_SECONDS` late.
+    """
+
+    def __init__(
+        self,
+        content: WordCodeContent,
+        network: LiveWordCodes,
+        encoder: Encoder,
+        teacher: WordCodeEncoder,
+        drawn: DrawnAccent | None,
+        language: LanguageCheck,
+    ) -> None:
+        self._content, self._teacher, self._drawn = content, teacher, drawn
+        self._stream = LiveCodeStream(network, encoder)
+        self._language = language
+        self._ahead = network.sizes.ahead * STATE
+        self._entries = encoder.window.new_zeros(0, content.size)
+        self._silent = torch.zeros(0, dtype=torch.bool, device=encoder.window.device)
+        self._heard: list[tuple[torch.Tensor, torch.Tensor]] = []
+        self._listening: Iterator[None] | None = None
+
+    @property
+    def sizes(self) -> StepSizes:
+        """Samples of a step and around it."""
+        return StepSizes(self._stream.chunk, self._stream.before, self._stream.ahead)
+
+    def frames(self, window: Window, samples: torch.Tensor) -> StepContent:
+        chunk = self._stream.chunk
+        after = len(samples) - window.before - chunk
+        last = after < self._stream.ahead
+        if last:  # whole chunks, and no more of what follows than the encoder reads
+            after = min(max(0, after - after % -chunk), self._ahead)
+            whole = window.before + chunk + after
+            samples = torch.nn.functional.pad(samples[:whole], (0, max(0, whole - len(samples))))
+        found = self._stream.step(samples, last)
+        entries, silent = self._content.spoken(torch.cat(found)[None], self._teacher, self._drawn)
+        before, own = len(self._entries), len(found.own)
+        entries = torch.cat([self._entries, entries[0]])
+        silent = torch.cat([self._silent, silent[0]])
+        kept = slice(max(0, before + own - self._remembered), before + own)
+        self._entries, self._silent = entries[kept], silent[kept]
+        return StepContent(entries, silent, before)
+
+    def listen(self, samples: torch.Tensor, speech: torch.Tensor) -> None:
+        # a part of the work with each step, so that no step takes much longer than the others
+        if self._listening is not None and next(self._listening, True):
+            self._listening = None
+        self._heard.append((samples, speech))
+        if sum(len(one) for one, _ in self._heard) >= LANGUAGE_SECONDS * RATE:
+            self._begin_to_listen()
+
+    def finish(self) -> None:
+        for _ in self._listening or ():
+            pass
+        if self._heard:
+            self._begin_to_listen()
+            for _ in self._listening or ():
+                pass
+
+    def _begin_to_listen(self) -> None:
+        samples, speech = (torch.cat(each)[None] for each in zip(*self._heard, strict=True))
+        self._heard = []
+        self._listening = self._scored(samples, speech)
+
+    def _scored(self, samples: torch.Tensor, speech: torch.Tensor) -> Iterator[None]:
+        """Adds scores to the language check, a part of the work at a time."""
+        if self._language.off:
+            return
+        scores = torch.zeros(0)
+        for found in self._content.scores_by_layer(samples):
+            scores = found
+            yield None
+        self._language.add(scores, samples, speech)
+
+    @property
+    def _remembered(self) -> int:
+        return round(REMEMBERED_SECONDS * RATE / self._content.hop)

@@ -1,0 +1,78 @@
+"""Recipe ``live-codes``: the encoder with which word codes are computed in live streams."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from voicenym.training.content.word_codes_recipe import BUNDLED
+from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe_options import SpeechRecipe
+from voicenym.training.run.progress_report import Report
+from voicenym.training.run.resources import require_training
+
+
+@dataclass(frozen=True, kw_only=True)
+class LiveCodesRecipe(SpeechRecipe):
+    """Train an encoder that gives live streams the word codes of whole recordings.
+
+    Args:
+        pipeline: Folder of voicenym models assemble, with word codes and drawn accents: whose codes
+            it learns; 'bundled' for that of the package.
+        start: Folder of an earlier run, whose weights to go on from.
+    """
+
+    example: ClassVar[str] = "-d corpus/ -o live/"
+    configuration: ClassVar[str] = "voicenym.training.content.train_live_codes:LiveCodesConfig"
+
+    config: str = option("--config", "-c", default="live-codes")
+    pipeline: Path = Path(BUNDLED)
+    start: Path | None = option("--from", default=None)
+
+    def run(self, report: Report) -> Trained:
+        """Compute the codes of whole recordings, train and save the encoder."""
+        require_training()
+        import torch
+
+        from voicenym.nets.words import live_word_codes
+        from voicenym.resynthesis.pipeline import assembly
+        from voicenym.training.content import train_live_codes as steps
+        from voicenym.training.content.live_code_windows import check, taught
+        from voicenym.training.speech.preparation import hours
+        from voicenym.training.speech.speaker_split import speaker_split
+
+        config = self.configured(steps.LiveCodesConfig)
+        resources = self.resources(report)
+        folder = assembly.BUNDLED / "ssl" if self.pipeline == Path(BUNDLED) else self.pipeline
+        parts = assembly.opened(folder, natives=("drawn",))
+        content, teacher = check(parts.content, parts.natives.get("drawn"))
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            network = live_word_codes.LiveWordCodes.of(
+                content.encoder, content.whisper_sizes, teacher, **config.options
+            )
+        if self.start is not None:
+            live_word_codes.go_on_from(network, self.start)
+        chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
+        place = self.cache_folder / "vectors"
+        train, held_out = (
+            taught(some, content, teacher, place, report.say)
+            for some in self.prepared(chosen, kept, report)
+        )
+        outcome = steps.train(
+            network, content, teacher, train, held_out, config, self.output, **resources
+        )
+        utterances = [one.utterance for one in train]
+        card = {
+            **self.data_card(utterances),
+            "hours": hours(utterances),
+            "steps": outcome.steps,
+            "error of vectors on held-out speakers": round(outcome.best, 4),
+        }
+        live_word_codes.save(network, self.output, card, bits=8)
+        return self.result(
+            outcome,
+            {"error of vectors on held-out speakers": outcome.best},
+            f"add it: voicenym models assemble --live {self.output} -o PIPELINE",
+        )

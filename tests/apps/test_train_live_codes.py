@@ -1,0 +1,78 @@
+"""``voicenym train live-codes``: from speech to an encoder of live streams."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import soundfile
+from typer.testing import CliRunner
+
+pytest.importorskip("lightning")
+pytest.importorskip("safetensors")
+
+from voicenym.apps.cli import app
+from voicenym.nets.words import live_word_codes
+
+pytestmark = pytest.mark.slow
+
+TINY = """
+options: {rank: 2, past: 40, left: 8, period: 100}
+aheads: [2, 4]
+seconds: 0.8
+batch: 2
+every: 2
+held_out: 0.4
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "tiny.yaml").write_text(TINY)
+    time = np.arange(12_000) / 16_000
+    for number, speaker in enumerate("pqr"):
+        for i in range(2):
+            pitch = 120 + 40 * number + 10 * i
+            wave = sum(np.sin(2 * np.pi * pitch * k * time) / k for k in range(1, 12))
+            path = folder / "speech" / speaker / f"{speaker}{i}.wav"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            soundfile.write(path, 0.1 * wave * np.sin(2 * np.pi * 3 * time) ** 2, 16_000)
+    return folder
+
+
+@pytest.fixture
+def run(corpus, monkeypatch):
+    monkeypatch.chdir(corpus)
+    monkeypatch.setattr("voicenym.training.speech.preparation.cores", lambda: 1)
+
+    def invoke(*arguments: object):
+        given = ["train", "live-codes", "--data", "speech", "-c", "./tiny.yaml", "--cache", "cache"]
+        return CliRunner().invoke(app, [*given, "--accelerator", "cpu", *map(str, arguments)])
+
+    return invoke
+
+
+def test_a_live_encoder_is_trained_and_goes_on(run, corpus):
+    done = run("-o", "live", "--steps", 4)
+    assert done.exit_code == 0, done.output
+    assert "4 steps" in done.output
+    assert "error of vectors 0." in done.output
+    network = live_word_codes.load(corpus / "live")
+    assert network.teacher
+    assert network.sizes.period == 100
+    assert any(change.up.any() for layer in network.changes for change in layer.values())
+    card = json.loads((corpus / "live" / "config.json").read_text())["card"]
+    assert card["error of vectors on held-out speakers"] > 0
+    vectors = list((corpus / "cache" / "vectors").rglob("*.npy"))
+    assert len(vectors) == 6
+    assert {np.load(path).shape for path in vectors} == {(19, 64)}
+    done = run("-o", "more", "--from", "live", "--steps", 2)
+    assert done.exit_code == 0, done.output
+
+
+def test_a_pipeline_without_word_codes_is_refused(run, pipelines):
+    done = run("-o", "never", "--pipeline", pipelines / "ssl")
+    assert done.exit_code == 1
+    assert "needs a pipeline with word codes and drawn accents" in str(done.exception)

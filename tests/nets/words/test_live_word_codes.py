@@ -1,0 +1,143 @@
+"""Live encoder of word codes: a stream gives what whole recordings give, and looks no further."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.content.word_code_encoder import WordCodeEncoder
+from voicenym.nets.words import live_word_codes
+from voicenym.nets.words.live_code_stream import LiveCodeStream
+from voicenym.nets.words.live_word_codes import LiveWordCodes
+from voicenym.nets.words.whisper import STATE, Whisper
+
+WHISPER = {"width": 12, "heads": 2, "layers": 2, "bands": 80, "states": 100, "tokens": 30}
+HEAD = {"states": 12, "window": 100, "width": 16, "inner": 24, "code": 6, "entries": 9}
+SIZES = {"rank": 2, "chunk": 4, "ahead": 6, "past": 20, "left": 8, "period": 32}
+CHUNK = SIZES["chunk"] * STATE
+
+
+@pytest.fixture(scope="module")
+def whisper():
+    torch.manual_seed(0)
+    made = Whisper(**WHISPER)
+    with torch.no_grad():
+        for value in made.parameters():
+            value.add_(0.1 * torch.randn(value.shape))
+    return made.eval().requires_grad_(False)
+
+
+@pytest.fixture(scope="module")
+def teacher():
+    torch.manual_seed(1)
+    made = WordCodeEncoder("book", **HEAD)
+    return made.with_accents(torch.randn(3, 6), torch.randn(6), 5)
+
+
+@pytest.fixture(scope="module")
+def network(whisper, teacher):
+    torch.manual_seed(2)
+    made = LiveWordCodes.of(whisper.encoder, whisper.sizes, teacher, **SIZES)
+    with torch.no_grad():
+        for value in made.parameters():
+            value.add_(0.1 * torch.randn(value.shape))
+    return made.eval()
+
+
+def noise(samples, seed=3):
+    return 0.1 * torch.randn(samples, generator=torch.Generator().manual_seed(seed))
+
+
+def streamed(network, encoder, wave):
+    stream = LiveCodeStream(network, encoder)
+    found = []
+    for start in range(0, len(wave), CHUNK):
+        end = start + CHUNK + stream.ahead
+        last = end > len(wave)
+        if last:
+            end = min(len(wave), start + CHUNK + SIZES["ahead"] * STATE)
+        found.append(stream.step(wave[max(0, start - stream.before) : end], last))
+    return found
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, 17])
+def test_a_stream_gives_what_the_whole_recording_gives(network, whisper, chunks):
+    wave = noise(chunks * CHUNK)
+    wave[: len(wave) // 3] *= 1e-3  # the floor rises later
+    with torch.inference_mode():
+        whole = network(whisper.encoder, wave[None])
+    found = streamed(network, network.changed(whisper.encoder), wave)
+    own = torch.cat([one.own for one in found])
+    torch.testing.assert_close(own, whole.own[0], rtol=1e-4, atol=1e-4)
+    for one, wanted in zip(found, whole.ahead[0], strict=True):
+        torch.testing.assert_close(one.ahead, wanted[: len(one.ahead)], rtol=1e-4, atol=1e-4)
+    lengths = [min(SIZES["ahead"], 4 * after) // 2 for after in reversed(range(chunks))]
+    assert [len(one.ahead) for one in found] == lengths
+
+
+def test_vectors_do_not_depend_on_what_is_further_ahead(network, whisper):
+    wave, other = noise(10 * CHUNK), noise(10 * CHUNK)
+    known = 3 * CHUNK + LiveCodeStream(network, whisper.encoder).ahead
+    other[known:] = noise(len(other) - known, seed=4)
+    with torch.inference_mode():
+        one, two = (network(whisper.encoder, x[None]).own[0] for x in (wave, other))
+    torch.testing.assert_close(one[:6], two[:6])
+    assert not torch.allclose(one[6:8], two[6:8])
+
+
+def test_more_may_be_read_ahead_than_is_usual(network, whisper):
+    wave = noise(6 * CHUNK)[None]
+    with torch.inference_mode():
+        usual, more = network(whisper.encoder, wave), network(whisper.encoder, wave, 8)
+    assert more.ahead.shape == (1, 6, 4, 6)
+    assert not torch.allclose(usual.own, more.own)
+
+
+def test_positions_repeat(network, whisper):
+    wave = noise(12 * CHUNK)[None]
+    with torch.inference_mode():
+        one = network(whisper.encoder, wave, first=5).own
+        two = network(whisper.encoder, wave, first=5 + SIZES["period"]).own
+    assert torch.equal(one, two)
+
+
+def test_a_new_network_changes_nothing(whisper, teacher):
+    made = LiveWordCodes.of(whisper.encoder, whisper.sizes, teacher, **SIZES).eval()
+    changed = made.changed(whisper.encoder)
+    for name, value in whisper.encoder.state_dict().items():
+        assert torch.equal(value, changed.state_dict()[name])
+    states = noise(8 * 12).reshape(1, 8, 12)
+    lengths = torch.tensor([8])
+    assert torch.equal(made.head.encoded(states, lengths), teacher.encoded(states, lengths))
+
+
+def test_a_folder_keeps_it(network, whisper, teacher, tmp_path):
+    live_word_codes.save(network, tmp_path / "live")
+    again = live_word_codes.load(tmp_path / "live")
+    wave = noise(3 * CHUNK)[None]
+    with torch.inference_mode():
+        found, wanted = again(whisper.encoder, wave), network(whisper.encoder, wave)
+    assert torch.equal(found.own, wanted.own)
+    fresh = LiveWordCodes.of(whisper.encoder, whisper.sizes, teacher, **SIZES)
+    live_word_codes.go_on_from(fresh, tmp_path / "live")
+    assert torch.equal(fresh.norms[0].weight, network.norms[0].weight)
+    other = LiveWordCodes.of(whisper.encoder, whisper.sizes, teacher, **{**SIZES, "left": 10})
+    with pytest.raises(VoicenymError, match="of other sizes"):
+        live_word_codes.go_on_from(other, tmp_path / "live")
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"chunk": 3}, "multiples of 2"),
+        ({"left": 24}, "past is left or more"),
+        ({"rank": 0}, "1 at least"),
+        ({"period": 101}, "Whisper has 100"),
+        ({"head": {**HEAD, "states": 14}}, "another width"),
+        ({"head": {**HEAD, "normalised": True}}, "whole recordings"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused(changed, message):
+    with pytest.raises((ValueError, VoicenymError), match=message):
+        LiveWordCodes(WHISPER, **{"head": HEAD, **SIZES, **changed})
