@@ -222,7 +222,7 @@ def test_a_live_encoder_of_another_teacher_is_refused(chunked, tmp_path):
     content = parts.content
     other = LiveWordCodes.of(content.encoder, content.whisper_sizes, parts.natives["native"])
     live_word_codes.save(other, tmp_path / "other")
-    with pytest.raises(VoicenymError, match="another encoder of drawn accents"):
+    with pytest.raises(VoicenymError, match="trained for another content, or other drawn accents"):
         assembly.assemble(tmp_path / "never", {**_places(bundled), "live": tmp_path / "other"})
 
 

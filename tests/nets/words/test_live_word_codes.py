@@ -49,8 +49,9 @@ def noise(samples, seed=3):
     return 0.1 * torch.randn(samples, generator=torch.Generator().manual_seed(seed))
 
 
-def streamed(network, encoder, wave):
-    stream = LiveCodeStream(network, encoder)
+def streamed(network, whisper, teacher, wave):
+    encoder, head = network.of_encoder.changed(whisper.encoder), network.of_head.changed(teacher)
+    stream = LiveCodeStream(network, encoder, head)
     found = []
     for start in range(0, len(wave), CHUNK):
         end = start + CHUNK + stream.ahead
@@ -62,12 +63,12 @@ def streamed(network, encoder, wave):
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 17])
-def test_a_stream_gives_what_the_whole_recording_gives(network, whisper, chunks):
+def test_a_stream_gives_what_the_whole_recording_gives(network, whisper, teacher, chunks):
     wave = noise(chunks * CHUNK)
     wave[: len(wave) // 3] *= 1e-3  # the floor rises later
     with torch.inference_mode():
-        whole = network(whisper.encoder, wave[None])
-    found = streamed(network, network.changed(whisper.encoder), wave)
+        whole = network(whisper.encoder, teacher, wave[None])
+    found = streamed(network, whisper, teacher, wave)
     own = torch.cat([one.own for one in found])
     torch.testing.assert_close(own, whole.own[0], rtol=1e-4, atol=1e-4)
     for one, wanted in zip(found, whole.ahead[0], strict=True):
@@ -76,40 +77,38 @@ def test_a_stream_gives_what_the_whole_recording_gives(network, whisper, chunks)
     assert [len(one.ahead) for one in found] == lengths
 
 
-def test_vectors_do_not_depend_on_what_is_further_ahead(network, whisper):
+def test_vectors_do_not_depend_on_what_is_further_ahead(network, whisper, teacher):
     wave, other = noise(10 * CHUNK), noise(10 * CHUNK)
-    known = 3 * CHUNK + LiveCodeStream(network, whisper.encoder).ahead
+    known = 3 * CHUNK + LiveCodeStream(network, whisper.encoder, teacher).ahead
     other[known:] = noise(len(other) - known, seed=4)
     with torch.inference_mode():
-        one, two = (network(whisper.encoder, x[None]).own[0] for x in (wave, other))
+        one, two = (network(whisper.encoder, teacher, x[None]).own[0] for x in (wave, other))
     torch.testing.assert_close(one[:6], two[:6])
     assert not torch.allclose(one[6:8], two[6:8])
 
 
-def test_more_may_be_read_ahead_than_is_usual(network, whisper):
+def test_more_may_be_read_ahead_than_is_usual(network, whisper, teacher):
     wave = noise(6 * CHUNK)[None]
     with torch.inference_mode():
-        usual, more = network(whisper.encoder, wave), network(whisper.encoder, wave, 8)
+        usual, more = (network(whisper.encoder, teacher, wave, ahead) for ahead in (None, 8))
     assert more.ahead.shape == (1, 6, 4, 6)
     assert not torch.allclose(usual.own, more.own)
 
 
-def test_positions_repeat(network, whisper):
+def test_positions_repeat(network, whisper, teacher):
     wave = noise(12 * CHUNK)[None]
     with torch.inference_mode():
-        one = network(whisper.encoder, wave, first=5).own
-        two = network(whisper.encoder, wave, first=5 + SIZES["period"]).own
+        one = network(whisper.encoder, teacher, wave, first=5).own
+        two = network(whisper.encoder, teacher, wave, first=5 + SIZES["period"]).own
     assert torch.equal(one, two)
 
 
 def test_a_new_network_changes_nothing(whisper, teacher):
     made = LiveWordCodes.of(whisper.encoder, whisper.sizes, teacher, **SIZES).eval()
-    changed = made.changed(whisper.encoder)
-    for name, value in whisper.encoder.state_dict().items():
-        assert torch.equal(value, changed.state_dict()[name])
-    states = noise(8 * 12).reshape(1, 8, 12)
-    lengths = torch.tensor([8])
-    assert torch.equal(made.head.encoded(states, lengths), teacher.encoded(states, lengths))
+    for changes, network in ((made.of_encoder, whisper.encoder), (made.of_head, teacher)):
+        changed = changes.changed(network)
+        for name, value in network.state_dict().items():
+            assert torch.equal(value, changed.state_dict()[name])
 
 
 def test_a_folder_keeps_it(network, whisper, teacher, tmp_path):
@@ -117,11 +116,11 @@ def test_a_folder_keeps_it(network, whisper, teacher, tmp_path):
     again = live_word_codes.load(tmp_path / "live")
     wave = noise(3 * CHUNK)[None]
     with torch.inference_mode():
-        found, wanted = again(whisper.encoder, wave), network(whisper.encoder, wave)
+        found, wanted = (one(whisper.encoder, teacher, wave) for one in (again, network))
     assert torch.equal(found.own, wanted.own)
     fresh = LiveWordCodes.of(whisper.encoder, whisper.sizes, teacher, **SIZES)
     live_word_codes.go_on_from(fresh, tmp_path / "live")
-    assert torch.equal(fresh.norms[0].weight, network.norms[0].weight)
+    assert all(map(torch.equal, fresh.parameters(), network.parameters()))
     other = LiveWordCodes.of(whisper.encoder, whisper.sizes, teacher, **{**SIZES, "left": 10})
     with pytest.raises(VoicenymError, match="of other sizes"):
         live_word_codes.go_on_from(other, tmp_path / "live")

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch.nn.functional import gelu, pad
 
+from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.live_word_codes import (
     HALF,
     LiveWordCodes,
@@ -36,8 +37,8 @@ class LiveCodeStream:
     """Computes the vectors of a stream's chunks, in their order.
 
     Args:
-        network: the changes and the head.
-        encoder: of Whisper, with the changes (:meth:`LiveWordCodes.changed`).
+        network: the changes.
+        encoder, head: with them (:class:`voicenym.nets.low_rank.LowRankChanges`).
 
     Attributes:
         before: samples before a chunk that :meth:`step` reads.
@@ -45,8 +46,8 @@ class LiveCodeStream:
         ahead: samples after it.
     """
 
-    def __init__(self, network: LiveWordCodes, encoder: Encoder) -> None:
-        self._network, self._encoder = network, encoder
+    def __init__(self, network: LiveWordCodes, encoder: Encoder, head: WordCodeEncoder) -> None:
+        self._network, self._encoder, self._head = network, encoder, head
         own = network.sizes
         self.before = HALF + EDGE * HOP
         self.chunk, self.ahead = own.chunk * STATE, own.ahead * STATE + HALF
@@ -74,10 +75,10 @@ class LiveCodeStream:
         x = self._encoder.norm(x)
         after = x.shape[1] - own.chunk
         read = torch.cat([self._left, pad(x, (0, 0, 0, own.ahead - after))], 1)
-        vectors = encoded(self._network.head, read)[0]
+        vectors = encoded(self._head, read)[0]
         self._left = torch.cat([self._left, x[:, : own.chunk]], 1)[:, -own.left :]
         self._next += own.chunk
-        every = self._network.head.sizes.every
+        every = self._network.every
         start, end = own.left // every, (own.left + own.chunk) // every
         return ChunkVectors(vectors[start:end], vectors[end : end + after // every])
 

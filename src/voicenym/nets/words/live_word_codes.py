@@ -6,43 +6,32 @@ again for each step. Here states form chunks. A chunk attends to the states of s
 it and to ``ahead`` states after it; those after it are computed again, as part of their own chunk,
 when it is their turn (as in Emformer: Shi et al., "Emformer: efficient memory transformer based
 acoustic model for low latency streaming speech recognition", ICASSP 2021). Positions repeat after
-``period`` states, since a stream has no end. Low-rank changes of the weights (Hu et al., "LoRA:
-low-rank adaptation of large language models", ICLR 2022) and a head of its own, an encoder of word
-codes, are trained so that codes are those of whole recordings.
+``period`` states, since a stream has no end. Changes of low rank of Whisper's layers, and of the
+head that gives vectors of codes for its states, are trained towards those of whole recordings.
 """
 
 from __future__ import annotations
 
-import copy
 import dataclasses
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch.nn.functional import gelu, pad
+from torch.func import functional_call
+from torch.nn.functional import pad
 
 from voicenym.errors import VoicenymError
+from voicenym.nets import low_rank
 from voicenym.nets.architectures import Kinds, Network, sizes
 from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-from voicenym.nets.words.whisper import FFT, HOP, LEAST, RANGE, Encoder, WhisperSizes
+from voicenym.nets.low_rank import LowRankChanges
+from voicenym.nets.words.whisper import FFT, HOP, LEAST, RANGE, Encoder, Layer, WhisperSizes
 
 HALF = FFT // 2
 """Samples after the middle of a spectral frame."""
-CHANGED = {
-    "query": "attention.query",
-    "key": "attention.key",
-    "value": "attention.value",
-    "out": "attention.out",
-    "widen": "widen",
-    "narrow": "narrow",
-}
-"""Linear layers of a transformer layer whose weights are changed, by the names of the changes."""
-NORMS = ("attention_norm", "norm")
-"""Its norms, which are replaced."""
 
 
 @dataclass(frozen=True)
@@ -82,36 +71,17 @@ class LiveVectors(NamedTuple):
     ahead: torch.Tensor
 
 
-class Change(torch.nn.Module):
-    """Low-rank change of a matrix ``[outputs, inputs]``; zero at first.
-
-    Args:
-        inputs, outputs: of the matrix.
-        rank: of the change.
-    """
-
-    def __init__(self, inputs: int, outputs: int, rank: int) -> None:
-        super().__init__()
-        self.down = torch.nn.Parameter(torch.randn(rank, inputs) / math.sqrt(inputs))
-        self.up = torch.nn.Parameter(torch.zeros(outputs, rank))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The change's product with ``[..., input]``."""
-        return torch.nn.functional.linear(torch.nn.functional.linear(x, self.down), self.up)
-
-
 class LiveWordCodes(Network):
-    """Changes of Whisper's encoder for live streams, and the head that gives vectors of codes.
+    """Changes for live streams of Whisper's encoder and of an encoder of word codes, its head.
 
     Args:
         whisper: options of :class:`~voicenym.nets.words.whisper.WhisperSizes`.
         head: options of :class:`~voicenym.nets.content.word_code_encoder.WordCodeEncoder`.
-        teacher: fingerprint of the encoder of whole recordings whose vectors the head gives; empty
-            if it is not known.
+        teacher: fingerprint of the unchanged networks; empty if they are not known.
         options: of :class:`LiveSizes`.
 
     Raises:
-        ValueError: sizes that do not fit each other.
+        ValueError, VoicenymError: sizes that do not fit each other.
     """
 
     kind = "live-word-codes"
@@ -124,84 +94,66 @@ class LiveWordCodes(Network):
         **options: Any,
     ) -> None:
         super().__init__()
-        self.teacher = teacher
+        self.teacher, self._head = teacher, dict(head)
         self.sizes = sizes(LiveSizes, options, "live", "a live encoder")
         self.whisper = sizes(WhisperSizes, whisper, "whisper", "a Whisper")
-        self.head = WordCodeEncoder(**head)
-        every, own = self.head.sizes.every, self.sizes
-        if self.head.sizes.states != self.whisper.width or self.head.sizes.normalised:
+        with torch.device("meta"):  # for their shapes
+            plain = WordCodeEncoder(**head)
+            layers = [
+                Layer(self.whisper.width, self.whisper.heads, cross=False)
+                for _ in range(self.whisper.layers)
+            ]
+            norm = torch.nn.LayerNorm(self.whisper.width)
+        self.every, own = plain.sizes.every, self.sizes
+        if plain.sizes.states != self.whisper.width or plain.sizes.normalised:
             raise ValueError("the head reads states of another width, or needs whole recordings")
-        if any(size % every for size in (own.chunk, own.ahead, own.left)):
+        if any(size % self.every for size in (own.chunk, own.ahead, own.left)):
             raise ValueError(
-                f"chunk, ahead and left are multiples of {every}, the states of a code"
+                f"chunk, ahead and left are multiples of {self.every}, a code's states"
             )
         if own.period > self.whisper.states:
             raise ValueError(f"{own.period} positions, and Whisper has {self.whisper.states}")
-        width = self.whisper.width
-        inputs = {"narrow": 4 * width}
-        outputs = {"widen": 4 * width}
-        self.changes = torch.nn.ModuleList(
-            [
-                torch.nn.ModuleDict(
-                    {
-                        name: Change(inputs.get(name, width), outputs.get(name, width), own.rank)
-                        for name in CHANGED
-                    }
-                )
-                for _ in range(self.whisper.layers)
-            ]
-        )
-        norms = len(NORMS) * self.whisper.layers + 1
-        self.norms = torch.nn.ModuleList([torch.nn.LayerNorm(width) for _ in range(norms)])
+        shapes = low_rank.shapes(norm, "norm.")
+        for at, layer in enumerate(layers):
+            shapes |= low_rank.shapes(layer, f"layers.{at}.")
+        self.of_encoder = LowRankChanges(shapes, own.rank)
+        self.of_head = LowRankChanges(low_rank.shapes(plain), own.rank)
 
     @classmethod
     def of(
-        cls, encoder: Encoder, whisper: WhisperSizes, teacher: WordCodeEncoder, **options: Any
+        cls, encoder: Encoder, whisper: WhisperSizes, head: WordCodeEncoder, **options: Any
     ) -> LiveWordCodes:
-        """A new one with the weights of the encoders of whole recordings.
+        """One that changes nothing yet.
 
         Args:
             encoder: of Whisper.
             whisper: its sizes.
-            teacher: that gives vectors of its states.
+            head: that gives vectors of its states.
             options: of :class:`LiveSizes`.
         """
-        plain = {**teacher.config(), "accents": 0, "silence": -1}
-        known = fingerprint(teacher.state_dict())
-        made = cls(dataclasses.asdict(whisper), plain, known, **options)
-        made.head.load_state_dict(teacher.state_dict(), strict=False)  # but for its accents
-        for one, norm in zip(made.norms, _norms(encoder), strict=True):
-            one.load_state_dict(norm.state_dict())
-        return made
+        known = together(encoder, head)
+        return cls(dataclasses.asdict(whisper), head.config(), known, **options)
 
     def config(self) -> dict[str, Any]:
         return {
             "whisper": dataclasses.asdict(self.whisper),
-            "head": self.head.config(),
+            "head": self._head,
             "teacher": self.teacher,
             **dataclasses.asdict(self.sizes),
         }
 
-    def changed(self, encoder: Encoder) -> Encoder:
-        """A copy of an encoder with the changes in its weights."""
-        made = copy.deepcopy(encoder)
-        with torch.no_grad():
-            for at, layer in enumerate(made.layers):
-                for name, place in CHANGED.items():
-                    change = self._change(at, name)
-                    weight = layer.get_submodule(place).weight
-                    weight += change.up @ change.down  # type: ignore[operator]
-            for norm, own in zip(_norms(made), self.norms, strict=True):
-                norm.load_state_dict(own.state_dict())
-        return made.eval()
-
     def forward(
-        self, encoder: Encoder, waveforms: torch.Tensor, ahead: int | None = None, first: int = 0
+        self,
+        encoder: Encoder,
+        head: WordCodeEncoder,
+        waveforms: torch.Tensor,
+        ahead: int | None = None,
+        first: int = 0,
     ) -> LiveVectors:
         """Vectors of whole recordings, as a stream computes them, chunk by chunk.
 
         Args:
-            encoder: of Whisper, without the changes.
+            encoder, head: without the changes.
             waveforms: ``[row, time]`` at 16 kHz, of whole chunks.
             ahead: states after a chunk; :attr:`LiveSizes.ahead` by default.
             first: position of the first state.
@@ -215,42 +167,18 @@ class LiveWordCodes(Network):
         x = (x + encoder.positions[places])[:, copied]
         mask = torch.zeros(seen.shape, device=x.device).masked_fill(~seen, -torch.inf)
         for at, layer in enumerate(encoder.layers):
-            x = self._layer(x, at, layer, mask)
-        x = self.norms[-1](x)
+            changed = self.of_encoder.of(layer, f"layers.{at}.")
+            x = functional_call(layer, changed, (x,), {"weights": mask})
+        x = functional_call(encoder.norm, self.of_encoder.of(encoder.norm, "norm."), (x,))
         chunks = count // own.chunk
         main, after = x[:, :count], x[:, count:].unflatten(1, (chunks, ahead))
         before = pad(main, (0, 0, own.left, 0)).unfold(1, own.left + own.chunk, own.chunk)
-        parts = torch.cat([before.transpose(2, 3), after * there[..., None]], 2)
-        vectors = encoded(self.head, parts.flatten(0, 1)).unflatten(0, (len(x), chunks))
-        every = self.head.sizes.every
-        start, end = own.left // every, (own.left + own.chunk) // every
+        parts = torch.cat([before.transpose(2, 3), after * there[..., None]], 2).flatten(0, 1)
+        reading = _Reading(head)
+        changed = {f"head.{name}": value for name, value in self.of_head.of(head).items()}
+        vectors = functional_call(reading, changed, (parts,)).unflatten(0, (len(x), chunks))
+        start, end = own.left // self.every, (own.left + own.chunk) // self.every
         return LiveVectors(vectors[:, :, start:end].flatten(1, 2), vectors[:, :, end:])
-
-    def _layer(
-        self, x: torch.Tensor, at: int, layer: torch.nn.Module, mask: torch.Tensor
-    ) -> torch.Tensor:
-        """``[row, state, width]`` after a changed layer."""
-
-        def linear(name: str, y: torch.Tensor) -> torch.Tensor:
-            return layer.get_submodule(CHANGED[name])(y) + self._change(at, name)(y)  # type: ignore[no-any-return]
-
-        def heads(y: torch.Tensor) -> torch.Tensor:
-            return y.unflatten(2, (self.whisper.heads, -1)).transpose(1, 2)
-
-        y = self.norms[len(NORMS) * at](x)
-        q, k, v = (heads(linear(name, y)) for name in ("query", "key", "value"))
-        found = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=mask.to(q))
-        x = x + linear("out", found.transpose(1, 2).flatten(2))
-        y = self.norms[len(NORMS) * at + 1](x)
-        return x + linear("narrow", gelu(linear("widen", y)))
-
-    def _change(self, at: int, name: str) -> Change:
-        """Change of a linear layer of the transformer layer of a number."""
-        changes = self.changes[at]
-        assert isinstance(changes, torch.nn.ModuleDict)
-        change = changes[name]
-        assert isinstance(change, Change)
-        return change
 
     def _plan(
         self, count: int, ahead: int, device: torch.device
@@ -302,16 +230,26 @@ def floored(mel: torch.Tensor, loudest: torch.Tensor) -> torch.Tensor:
     return (torch.maximum(mel, loudest[:, None] - RANGE) + 4.0) / 4.0
 
 
+class _Reading(torch.nn.Module):
+    """A head as a function of whole rows of states ``[row, state, width]``."""
+
+    def __init__(self, head: WordCodeEncoder) -> None:
+        super().__init__()
+        self.head = head
+
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        return encoded(self.head, states)
+
+
 def encoded(head: WordCodeEncoder, states: torch.Tensor) -> torch.Tensor:
     """Vectors of whole rows of states ``[row, state, width]``."""
     lengths = torch.full((len(states),), states.shape[1], device=states.device)
     return head.encoded(states, lengths)
 
 
-def _norms(encoder: Encoder) -> list[torch.nn.Module]:
-    """Norms of an encoder, in the order of :attr:`LiveWordCodes.norms`."""
-    found = [layer.get_submodule(name) for layer in encoder.layers for name in NORMS]
-    return [*found, encoder.norm]
+def together(encoder: Encoder, head: WordCodeEncoder) -> str:
+    """Fingerprint of both networks."""
+    return fingerprint({**encoder.state_dict(), **head.state_dict()})
 
 
 KINDS: Kinds[LiveWordCodes] = Kinds(

@@ -94,10 +94,12 @@ class Attention(torch.nn.Module):
             x: queries.
             known: keys and values.
             causal: whether it is masked to earlier steps.
-            weights: ``[step]`` of the keys, the logarithm of how many each of them stands for.
+            weights: ``[step]`` of the keys, or ``[query, key]``: the logarithm of how many each of
+                them stands for.
         """
         queries = self._split(self.query(x))
-        mask = None if weights is None else weights.to(queries.dtype)[None, None, None]
+        mask = None if weights is None else weights.to(queries.dtype)
+        mask = mask if mask is None or mask.dim() > 1 else mask[None, None, None]
         found = scaled_dot_product_attention(queries, *known, attn_mask=mask, is_causal=causal)
         return self.out(found.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
 

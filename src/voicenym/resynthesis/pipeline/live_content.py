@@ -131,8 +131,7 @@ class ChunkContent:
     Args:
         content: the encoder of whole recordings, of whose codebook the codes are.
         network: the live encoder.
-        encoder: of Whisper, with its changes.
-        teacher: the encoder of whole recordings whose vectors the live encoder gives.
+        encoder, head: of Whisper and of word codes, with its changes.
         drawn: the accent; None for none.
         language: receives scores by the encoder of whole recordings, :data:`LANGUAGE_SECONDS` late.
     """
@@ -142,12 +141,12 @@ class ChunkContent:
         content: WordCodeContent,
         network: LiveWordCodes,
         encoder: Encoder,
-        teacher: WordCodeEncoder,
+        head: WordCodeEncoder,
         drawn: DrawnAccent | None,
         language: LanguageCheck,
     ) -> None:
-        self._content, self._teacher, self._drawn = content, teacher, drawn
-        self._stream = LiveCodeStream(network, encoder)
+        self._content, self._head, self._drawn = content, head, drawn
+        self._stream = LiveCodeStream(network, encoder, head)
         self._language = language
         self._ahead = network.sizes.ahead * STATE
         self._entries = encoder.window.new_zeros(0, content.size)
@@ -169,7 +168,7 @@ class ChunkContent:
             whole = window.before + chunk + after
             samples = torch.nn.functional.pad(samples[:whole], (0, max(0, whole - len(samples))))
         found = self._stream.step(samples, last)
-        entries, silent = self._content.spoken(torch.cat(found)[None], self._teacher, self._drawn)
+        entries, silent = self._content.spoken(torch.cat(found)[None], self._head, self._drawn)
         before, own = len(self._entries), len(found.own)
         entries = torch.cat([self._entries, entries[0]])
         silent = torch.cat([self._silent, silent[0]])

@@ -85,9 +85,10 @@ class LiveCore:
         sources: list[LiveContent]
         if parts.live_codes is not None and accent == "drawn":
             network = parts.live_codes
-            encoder, teacher = network.changed(content.encoder), parts.natives["drawn"]
+            encoder = network.of_encoder.changed(content.encoder)
+            head = network.of_head.changed(parts.natives["drawn"])
             sources = [
-                ChunkContent(content, network, encoder, teacher, own.accents, language)
+                ChunkContent(content, network, encoder, head, own.accents, language)
                 for own, language in zip(rows, languages, strict=True)
             ]
         else:

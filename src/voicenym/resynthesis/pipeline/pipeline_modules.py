@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from voicenym.dsp.pitch.trackers import Tracker, tracker
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
@@ -15,6 +14,7 @@ from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
 from voicenym.nets.synthesis.duration_predictor import DurationPredictor
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
 from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.words import live_word_codes
 from voicenym.nets.words.live_word_codes import LiveWordCodes
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
@@ -113,21 +113,15 @@ class Assembly:
 
     def _check_live(self, network: LiveWordCodes) -> None:
         """Raises VoicenymError for a live encoder that was trained for other modules."""
-        content, head = self.content, network.head
+        content, head = self.content, self.natives.get("drawn")
         if (
             not isinstance(content, WordCodeContent)
-            or network.whisper != content.whisper_sizes
-            or head.codebook != content.codes.codebook_digest()
+            or head is None
+            or network.teacher != live_word_codes.together(content.encoder, head)
         ):
             raise VoicenymError(
-                "live: this encoder was trained for another content; train it again with "
-                "train live-codes --pipeline"
-            )
-        teacher = self.natives.get("drawn")
-        if teacher is None or network.teacher != fingerprint(teacher.state_dict()):
-            raise VoicenymError(
-                "live: this encoder was trained for another encoder of drawn accents; train it "
-                "again with train live-codes --pipeline"
+                "live: this encoder was trained for another content, or other drawn accents; train "
+                "it again with train live-codes --pipeline"
             )
 
     @property

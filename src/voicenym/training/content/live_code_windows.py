@@ -10,13 +10,14 @@ import numpy as np
 import torch
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
+from voicenym.nets.words.live_word_codes import together
 from voicenym.nets.words.silent_groups import spectral_states, states_before_silence
 from voicenym.nets.words.whisper import STATE
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.private import private_folder
+from voicenym.training.content.native_code_windows import paced
 from voicenym.training.content.train_units import identity, keep
 from voicenym.training.speech.epoch_sampling import Epoch
 from voicenym.training.speech.speech_cache import Utterance
@@ -43,6 +44,7 @@ def taught(
     content: WordCodeContent,
     teacher: WordCodeEncoder,
     folder: Path,
+    paces: Sequence[float] = (1.0,),
     say: Callable[[str], None] = lambda text: None,
 ) -> list[Taught]:
     """Utterances with the teacher's vectors, which are kept in a folder.
@@ -54,21 +56,24 @@ def taught(
         content: whose states the teacher reads.
         teacher: of whole recordings.
         folder: of the vectors, readable by its owner alone.
+        paces: at which each utterance is taken, times its own; pitch and formants go with it.
         say: receives the number that are done.
 
     Raises:
         VoicenymError: vectors cannot be kept.
     """
-    known = fingerprint({**content.encoder.state_dict(), **teacher.state_dict()})
+    known = together(content.encoder, teacher)
     place = private_folder(folder, "vectors of speech") / identity({"teacher": known})
     found = []
-    for done, utterance in enumerate(speech, 1):
-        if utterance.length > content.most_samples:
-            continue
-        path = place / f"{utterance.path.stem}.npy"
-        if not path.is_file():
-            keep(path, _vectors(utterance, content, teacher))
-        found.append(Taught(utterance, path))
+    for done, whole in enumerate(speech, 1):
+        for pace in paces:
+            utterance = paced(whole, pace)
+            if utterance.length > content.most_samples:
+                continue
+            path = place / f"{whole.path.stem}-{pace:g}.npy"
+            if not path.is_file():
+                keep(path, _vectors(utterance, content, teacher))
+            found.append(Taught(utterance, path))
         if done % 500 == 0:
             say(f"vectors of {done} of {len(speech)} utterances")
     return found

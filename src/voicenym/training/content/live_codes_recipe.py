@@ -56,17 +56,15 @@ class LiveCodesRecipe(SpeechRecipe):
             live_word_codes.go_on_from(network, self.start)
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         place = self.cache_folder / "vectors"
-        train, held_out = (
-            taught(some, content, teacher, place, report.say)
-            for some in self.prepared(chosen, kept, report)
-        )
+        speech, apart = self.prepared(chosen, kept, report)
+        train = taught(speech, content, teacher, place, config.paces, say=report.say)
+        held_out = taught(apart, content, teacher, place, say=report.say)
         outcome = steps.train(
             network, content, teacher, train, held_out, config, self.output, **resources
         )
-        utterances = [one.utterance for one in train]
         card = {
-            **self.data_card(utterances),
-            "hours": hours(utterances),
+            **self.data_card(speech),
+            "hours": hours(speech),
             "steps": outcome.steps,
             "error of vectors on held-out speakers": round(outcome.best, 4),
         }

@@ -43,8 +43,8 @@ class LiveCodesConfig:
         aheads: states after a chunk, of which a step draws one; those of ``options`` are validated.
         seconds: of a window.
         batch: windows of a step.
-        rate: peak of the learning rate of the changes.
-        head_rate: of the head.
+        rate: peak of the learning rate.
+        paces: that speech is learnt at, times its own.
         decay: of the weights (AdamW).
         codes: weight of the cross-entropy.
         sharpness: of its logits, per squared distance.
@@ -61,7 +61,7 @@ class LiveCodesConfig:
     seconds: float = 8.0
     batch: int = 4
     rate: float = 1e-3
-    head_rate: float = 5e-4
+    paces: tuple[float, ...] = (0.9, 1.0, 1.1)
     decay: float = 0.01
     codes: float = 0.2
     sharpness: float = 0.2
@@ -78,8 +78,7 @@ class Distillation(pl.LightningModule):
 
     Args:
         network: to train.
-        content: the frozen encoder and the codebook.
-        teacher: whose code of silence does not count in validation.
+        content, teacher: of whole recordings, with the codebook; they do not change.
         config: of the training.
     """
 
@@ -94,26 +93,21 @@ class Distillation(pl.LightningModule):
     ) -> None:
         super().__init__()
         self.network, self.recipe = network, config
-        self._content = [content]  # in a list no module is registered
-        self._silence = teacher.silence
+        self._frozen = [(content.encoder, teacher)]  # in a list no module is registered
         self.register_buffer("book", _entries(content))
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
-        recipe, head = self.recipe, list(self.network.head.parameters())
-        own = {id(one) for one in head}
-        changes = [one for one in self.network.parameters() if id(one) not in own]
-        groups: list[dict[str, Any]] = [
-            {"params": changes},
-            {"params": head, "lr": recipe.head_rate},
-        ]
-        return torch.optim.AdamW(groups, lr=recipe.rate, weight_decay=recipe.decay)
+        recipe = self.recipe
+        return torch.optim.AdamW(
+            self.network.parameters(), lr=recipe.rate, weight_decay=recipe.decay
+        )
 
     def training_step(self, batch: Item, index: int) -> torch.Tensor:
         recipe, samples, wanted = self.recipe, *batch
         rng = seeded(torch.device("cpu"), recipe.seed, self.global_rank, self.global_step)
         ahead = recipe.aheads[int(torch.randint(len(recipe.aheads), (1,), generator=rng))]
         first = int(torch.randint(self.network.sizes.period, (1,), generator=rng))
-        found = self.network(self._encoder(samples), samples, ahead, first).own.float()
+        found = self.network(*self._teachers(samples), samples, ahead, first).own.float()
         error = (found - wanted).square().mean() / wanted.square().mean()
         logits = -recipe.sharpness * torch.cdist(found.flatten(0, 1), self.book).square()
         codes = torch.cdist(wanted.flatten(0, 1), self.book).argmin(1)
@@ -123,9 +117,9 @@ class Distillation(pl.LightningModule):
 
     def validation_step(self, batch: Item, index: int) -> None:
         samples, wanted = batch
-        found = self.network(self._encoder(samples), samples).own[0].float()
+        found = self.network(*self._teachers(samples), samples).own[0].float()
         codes, right = (torch.cdist(x, self.book).argmin(1) for x in (found, wanted[0]))
-        spoken = right != self._silence
+        spoken = right != self._frozen[0][1].silence
         count = int(spoken.sum())
         if not count:
             return
@@ -134,8 +128,9 @@ class Distillation(pl.LightningModule):
         self.log(MONITORED, error, batch_size=count, sync_dist=True)
         self.log(AGREEMENT, same, batch_size=count, sync_dist=True)
 
-    def _encoder(self, samples: torch.Tensor) -> Encoder:
-        return self._content[0].encoder.to(samples.device)
+    def _teachers(self, samples: torch.Tensor) -> tuple[Encoder, WordCodeEncoder]:
+        [(encoder, teacher)] = self._frozen
+        return encoder.to(samples.device), teacher.to(samples.device)
 
 
 def _entries(content: WordCodeContent) -> torch.Tensor:
@@ -176,7 +171,7 @@ def train(
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
-    every, chunk = network.head.sizes.every, network.sizes.chunk
+    every, chunk = network.every, network.sizes.chunk
     states = max(1, round(config.seconds * 50 / chunk)) * chunk
     windows = SpeakerWindows(
         speech,
@@ -187,6 +182,7 @@ def train(
         config.seed,
     )
     content.requires_grad_(False)
+    teacher.requires_grad_(False)
     outcome = fit_configured(
         Distillation(network, content, teacher, config),
         torch.utils.data.DataLoader(windows, config.batch, drop_last=True, **machine.loading),
