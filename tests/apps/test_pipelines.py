@@ -1,10 +1,13 @@
 """Systems that need weights, from the command line: with, without, and with invalid weights."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 import soundfile
+
+from voicenym.resynthesis.pipeline import assembly
 
 KINDS = ("content", "speaker", "synthesizer", "pool", "roh", "loh", "mixture", "register")
 OFFLINE = {"HF_HUB_OFFLINE": "1", "no_proxy": "", "https_proxy": "http://127.0.0.1:9"}
@@ -220,3 +223,30 @@ def test_halves_and_methods_that_do_not_fit_from_the_command_line(
         assert status != 0
         assert wanted in given
         assert not never.exists()
+
+
+def test_parts_may_lie_in_the_current_folder(inside, assembled, small_parts, tmp_path):
+    for name in ("pool", "content"):
+        shutil.copytree(small_parts["ssl"][name], tmp_path / name)
+    given = ("--pool", "pool/", "--content", "./content")
+    status, text = inside("models", "assemble", *given, "-o", assembled)
+    assert status == 0, text
+
+
+def test_parts_of_another_pipeline_are_referred_to(inside, assembled, tmp_path):
+    status, given = inside("models", "assemble", "--base", assembled, "-o", tmp_path / "again")
+    assert status == 0, given
+    recorded, former = (
+        json.loads((folder / "config.json").read_text())
+        for folder in (tmp_path / "again", assembled)
+    )
+    assert recorded["parts"] == former["parts"]
+    assert set(recorded["shared"]) == set(recorded["parts"])
+    assert assembly.version(tmp_path / "again") == assembly.version(assembled)
+
+
+def test_a_base_that_is_no_pipeline_is_refused(inside, tmp_path):
+    status, given = inside("models", "assemble", "--base", "nothing", "-o", tmp_path / "never")
+    assert status == 1
+    assert "give its folder as ./FOLDER, or one of b1a, b1b, ssl" in given
+    assert not (tmp_path / "never").exists()

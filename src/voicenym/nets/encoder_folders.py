@@ -7,15 +7,18 @@ from pathlib import Path
 from voicenym.errors import VoicenymError
 
 BUNDLED = "ecapa-small"
+NAMED = ("content", "speaker")
+"""Parts that published names stand for."""
 
 
 def folder_of(part: str, place: str) -> Path:
     """The folder of a part, in our own format.
 
     Args:
-        part: ``content`` or ``speaker``.
-        place: a folder; a name of ``voicenym models list`` that was pulled; of a speaker encoder
-            also ``ecapa-small``, or ``ecapa:PLACE`` and ``xvector:PLACE`` as verifiers are named.
+        part: of a pipeline.
+        place: a folder; of ``content`` and ``speaker`` also a name of ``voicenym models list`` that
+            was pulled; of a speaker encoder also ``ecapa-small``, or ``ecapa:PLACE`` and
+            ``xvector:PLACE`` as verifiers are named.
 
     Raises:
         VoicenymError: a name that was not pulled, a checkpoint that was not converted.
@@ -26,6 +29,9 @@ def folder_of(part: str, place: str) -> Path:
     from voicenym.nets.speakers.speaker_encoders import SMALL
     from voicenym.nets.speakers.speechbrain_encoder import SIZES, find
 
+    if part not in NAMED:
+        refuse_pickles(Path(place))
+        return Path(place)
     kind, _, source = place.partition(":")
     if part == "speaker" and place == BUNDLED:
         return SMALL

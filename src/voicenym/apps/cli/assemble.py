@@ -18,6 +18,12 @@ def assemble(
         help="Folder of the pipeline; parts that lie in it already stay. In "
         "~/.local/share/voicenym, or $VOICENYM_WEIGHTS, systems find ssl, b1a and b1b themselves.",
     ),
+    base: str | None = typer.Option(
+        None,
+        "--base",
+        help="Another pipeline, to whose parts the folder refers where none is given: a folder as "
+        "./FOLDER, or ssl, b1a or b1b for the bundled ones.",
+    ),
     content: str | None = typer.Option(
         None,
         "--content",
@@ -105,6 +111,10 @@ def assemble(
     parts = {name: folder_of(name, place) for name, place in places.items()}
     if lacking := sorted(set(share) - set(parts)):
         raise VoicenymError(f"--share {lacking[0]}: give that part as well, --{lacking[0]} DIR")
+    if base is not None:
+        others = assembly.parts_of(assembly.folder_of(base), parts)
+        settings = assembly.adjusted(assembly.folder_of(base), given_settings, synthesizer)
+        parts, share = {**others, **parts}, [*share, *others]
     assembly.assemble(output, parts, settings, card, share)
     there = assembly.opened(output)
     choices = [name for name in assembly.there_are(output) if name in assembly.CHOICES]

@@ -39,6 +39,7 @@ class LiveCodeStream:
     Args:
         network: the changes.
         encoder, head: with them (:class:`voicenym.nets.low_rank.LowRankChanges`).
+        ahead: states that are read after a chunk; by default those of the network.
 
     Attributes:
         before: samples before a chunk that :meth:`step` reads.
@@ -46,11 +47,18 @@ class LiveCodeStream:
         ahead: samples after it.
     """
 
-    def __init__(self, network: LiveWordCodes, encoder: Encoder, head: WordCodeEncoder) -> None:
+    def __init__(
+        self,
+        network: LiveWordCodes,
+        encoder: Encoder,
+        head: WordCodeEncoder,
+        ahead: int | None = None,
+    ) -> None:
         self._network, self._encoder, self._head = network, encoder, head
         own = network.sizes
         self.before = HALF + EDGE * HOP
-        self.chunk, self.ahead = own.chunk * STATE, own.ahead * STATE + HALF
+        self._after = own.ahead if ahead is None else ahead
+        self.chunk, self.ahead = own.chunk * STATE, self._after * STATE + HALF
         self._next = 0
         self._loudest = encoder.window.new_full((1,), torch.log10(torch.tensor(LEAST)).item())
         self._seen: list[tuple[torch.Tensor, torch.Tensor] | None] = [None] * len(encoder.layers)
@@ -74,7 +82,7 @@ class LiveCodeStream:
             x = self._attended(x, at, layer)  # type: ignore[arg-type]
         x = self._encoder.norm(x)
         after = x.shape[1] - own.chunk
-        read = torch.cat([self._left, pad(x, (0, 0, 0, own.ahead - after))], 1)
+        read = torch.cat([self._left, pad(x, (0, 0, 0, self._after - after))], 1)
         vectors = encoded(self._head, read)[0]
         self._left = torch.cat([self._left, x[:, : own.chunk]], 1)[:, -own.left :]
         self._next += own.chunk

@@ -36,6 +36,7 @@ from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration, stamp
 from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.content import language_scores, word_code_encoder
 from voicenym.nets.matrix_precision import SINGLE
+from voicenym.nets.names_and_paths import is_path
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
 from voicenym.nets.words import live_word_codes
@@ -115,6 +116,7 @@ def assemble(
         settings = adjusted(folder, {}, parts.get("synthesizer"))
     check(places, settings)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         for name, source in parts.items():
             if name in shared:
                 relative = os.path.relpath(source.resolve(), folder.resolve())
@@ -250,6 +252,28 @@ def located(folder: Path, name: str) -> Path:
         return own
     elsewhere = _pipeline_config(folder).get("shared", {})
     return folder / str(elsewhere[name]) if name in elsewhere else own
+
+
+def folder_of(place: str) -> Path:
+    """Folder of a pipeline: the bundled one of a name, or a path.
+
+    Raises:
+        VoicenymError: there is no pipeline.
+    """
+    bundled = BUNDLED / place
+    folder = Path(place) if is_path(place) or not bundled.is_dir() else bundled
+    if not (folder / CONFIG).is_file():
+        names = ", ".join(sorted(one.name for one in BUNDLED.iterdir() if one.is_dir()))
+        raise VoicenymError(f"{place}: no pipeline; give its folder as ./FOLDER, or one of {names}")
+    return folder
+
+
+def parts_of(folder: Path, without: Collection[str] = ()) -> dict[str, Path]:
+    """Folders of the modules of a pipeline by name, but for some, and for those that stand for one
+    of these in later revisions.
+    """
+    gone = {*without, *(name for name, former in OF_REVISIONS.items() if former in without)}
+    return {name: located(folder, name) for name in there_are(folder) if name not in gone}
 
 
 def part(folder: Path, name: str) -> Path:
