@@ -43,8 +43,8 @@ class SslLoh(RotationPipeline):
         ),
         needs=f"{NEEDS}, loh/",
         protects="little: an attacker who trains on its output has an EER of 7 % (all channels "
-        "fused, content among them, turns=model, 47 speakers; 9 % without content), one who reads "
-        "the content alone 12 %, one who knows it and does not train 22 %",
+        "fused, content among them, 47 speakers, with the key's rotation or turns=model), one who "
+        "reads the content alone of 10 %, one who knows it and does not train of 21 %",
         promises=PROMISES,
         fails=(*SSL_FAILS, *HOUSEHOLDER_FAILS),
         approximations=(
