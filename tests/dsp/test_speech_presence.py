@@ -49,3 +49,29 @@ def test_speech_is_found(speech_folder):
         if speechless(audio.samples.numpy(), audio.rate):
             silent.append(row["path"])
     assert len(silent) <= len(rows) // 500, silent
+
+
+def test_the_length_costs_no_memory():
+    movement = LevelModulation(16_000)
+    block = np.random.default_rng(0).standard_normal((1, 160_000)).astype(np.float32)
+    movement.push(block)
+    held = [value.nbytes for value in vars(movement).values() if isinstance(value, np.ndarray)]
+    for _ in range(20):
+        movement.push(block)
+    after = [value.nbytes for value in vars(movement).values() if isinstance(value, np.ndarray)]
+    assert after == held
+    assert not any(isinstance(value, list) for value in vars(movement).values())
+    assert movement.speechless()
+
+
+def test_the_quieter_frames_are_those_of_the_tenth_percentile():
+    """A fifth of the frames are quiet by less than the limit, then by more."""
+    rng = np.random.default_rng(1)
+    noise = rng.standard_normal(16_000 * 4)
+    for decibels, found in ((8.0, True), (14.0, False)):
+        sound = noise.copy()
+        sound[: len(sound) // 5] *= 10 ** (-decibels / 20)
+        assert speechless(0.1 * sound, 16_000) == found
+    sound = noise.copy()
+    sound[: len(sound) // 20] *= 0.01  # fewer than a tenth
+    assert speechless(0.1 * sound, 16_000)
