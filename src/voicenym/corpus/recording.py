@@ -132,10 +132,16 @@ def _sha256_of_output(command: str) -> str:
     return hashlib.sha256(output_of(command)).hexdigest()
 
 
-@lru_cache(maxsize=100_000)
 def _sha256(path: Path) -> str:
+    """SHA-256 of a file; again where it has changed, or another one has its relative path."""
     try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        stat = path.stat()
+        return _sha256_of_file(path.absolute(), stat.st_ino, stat.st_size, stat.st_mtime_ns)
     except OSError as error:
         raise AudioError(f"{path}: {error.strerror or error}; check the path") from error
+
+
+@lru_cache(maxsize=100_000)
+def _sha256_of_file(path: Path, inode: int, size: int, changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
