@@ -180,7 +180,7 @@ def _whole(samples: np.ndarray, length: int) -> np.ndarray:
     return np.pad(samples, (0, length - len(samples)))
 
 
-def check(
+def teachers(
     content: Content, teacher: WordCodeEncoder | None
 ) -> tuple[WordCodeContent, WordCodeEncoder]:
     """A pipeline's content and its encoder of drawn accents.

@@ -38,7 +38,7 @@ class LiveCodesRecipe(SpeechRecipe):
         from voicenym.nets.words import live_word_codes
         from voicenym.resynthesis.pipeline import assembly
         from voicenym.training.content import train_live_codes as steps
-        from voicenym.training.content.live_code_windows import check, taught
+        from voicenym.training.content.live_code_windows import taught, teachers
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
 
@@ -46,7 +46,7 @@ class LiveCodesRecipe(SpeechRecipe):
         resources = self.resources(report)
         folder = assembly.BUNDLED / "ssl" if self.pipeline == Path(BUNDLED) else self.pipeline
         parts = assembly.opened(folder, natives=("drawn",))
-        content, teacher = check(parts.content, parts.natives.get("drawn"))
+        content, teacher = teachers(parts.content, parts.natives.get("drawn"))
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             network = live_word_codes.LiveWordCodes.of(
