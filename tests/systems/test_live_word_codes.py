@@ -200,7 +200,7 @@ def test_the_language_is_detected_beside_a_live_encoder(chunked, speech, monkeyp
 
 
 def test_the_language_check_hears_what_it_hears_in_windows(chunked, speech):
-    """Scores of pieces of a second are near those of windows, of the same seconds of speech."""
+    """Scores of long pieces are near those of windows, for the same seconds of speech."""
     scores = []
     for given in ({"weights": chunked}, {}):
         stream = voicenym.load("word-codes", **given).stream(KEY.pseudonym("anna"), RATE)

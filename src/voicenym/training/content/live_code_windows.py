@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.content.content_encoder import Content
+from voicenym.errors import CorpusError
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.live_word_codes import together
 from voicenym.nets.words.silent_groups import spectral_states, states_before_silence
@@ -178,19 +177,3 @@ class WholeSpeech(torch.utils.data.Dataset[Item]):
 def _whole(samples: np.ndarray, length: int) -> np.ndarray:
     """Samples with silence up to a length."""
     return np.pad(samples, (0, length - len(samples)))
-
-
-def teachers(
-    content: Content, teacher: WordCodeEncoder | None
-) -> tuple[WordCodeContent, WordCodeEncoder]:
-    """A pipeline's content and its encoder of drawn accents.
-
-    Raises:
-        VoicenymError: a pipeline without them.
-    """
-    if not isinstance(content, WordCodeContent) or teacher is None:
-        raise VoicenymError(
-            "a live encoder needs a pipeline with word codes and drawn accents; give one with "
-            "--pipeline, or the bundled one"
-        )
-    return content, teacher

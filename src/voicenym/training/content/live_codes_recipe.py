@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from voicenym.errors import VoicenymError
 from voicenym.training.content.word_codes_recipe import BUNDLED
 from voicenym.training.recipe import Trained, option
 from voicenym.training.recipe_options import SpeechRecipe
@@ -36,9 +37,10 @@ class LiveCodesRecipe(SpeechRecipe):
         import torch
 
         from voicenym.nets.words import live_word_codes
+        from voicenym.nets.words.word_code_content import WordCodeContent
         from voicenym.resynthesis.pipeline import assembly
         from voicenym.training.content import train_live_codes as steps
-        from voicenym.training.content.live_code_windows import taught, teachers
+        from voicenym.training.content.live_code_windows import taught
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
 
@@ -46,7 +48,12 @@ class LiveCodesRecipe(SpeechRecipe):
         resources = self.resources(report)
         folder = assembly.BUNDLED / "ssl" if self.pipeline == Path(BUNDLED) else self.pipeline
         parts = assembly.opened(folder, natives=("drawn",))
-        content, teacher = teachers(parts.content, parts.natives.get("drawn"))
+        content, teacher = parts.content, parts.natives.get("drawn")
+        if not isinstance(content, WordCodeContent) or teacher is None:
+            raise VoicenymError(
+                f"{self.pipeline}: a live encoder needs a pipeline with word codes and drawn "
+                "accents; give one with --pipeline, or the bundled one"
+            )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             network = live_word_codes.LiveWordCodes.of(
