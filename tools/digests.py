@@ -9,17 +9,22 @@ import hashlib
 import json
 from pathlib import Path
 
+from voicenym.nets.checkpoint import CONFIG, PLANES, WEIGHTS, weights
+
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
 TABLE = PACKAGE / "nets" / "digests.json"
-LOADED = ("config.json", "model.safetensors")
 
 
 def digests() -> dict[str, str]:
-    """By path within the package."""
+    """By path within the package; of weights in planes of bytes, that of the joined ones."""
+    found = {}
+    for config in sorted(PACKAGE.glob(f"**/bundled/**/{CONFIG}")):
+        found[config] = config.read_bytes()
+        if any((config.parent / name).is_file() for name in (WEIGHTS, PLANES)):
+            found[config.parent / WEIGHTS] = weights(config.parent)
     return {
-        path.relative_to(PACKAGE).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(PACKAGE.glob("**/bundled/**/*"))
-        if path.name in LOADED
+        path.relative_to(PACKAGE).as_posix(): hashlib.sha256(content).hexdigest()
+        for path, content in sorted(found.items())
     }
 
 

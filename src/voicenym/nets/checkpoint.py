@@ -15,12 +15,14 @@ from typing import Any
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets import digests
+from voicenym.nets import byte_planes, digests
 from voicenym.nets.safetensors_file import refuse_pickles
 from voicenym.private import write_inside
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
+PLANES = "model.planes"
+"""The weights in planes of bytes (:mod:`voicenym.nets.byte_planes`), in folders of the package."""
 DIGEST = "sha256"
 SOURCE = "its SHA-256"
 """Key of the checkpoint's digest in the card of converted weights."""
@@ -82,13 +84,7 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         raise _missing() from error
     config = configuration(folder)
     path = folder / WEIGHTS
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise VoicenymError(
-            f"{path}: cannot be read ({error.strerror}); give a folder that holds {CONFIG} and "
-            f"{WEIGHTS}"
-        ) from error
+    content = weights(folder)
     digest = hashlib.sha256(content).hexdigest()
     digests.verify(path, digest)
     if DIGEST not in config:
@@ -106,6 +102,24 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     except (SafetensorError, ValueError) as error:
         raise VoicenymError(f"{path}: no safetensors file ({error}); fetch it again") from error
     return config, {n: v.float() if v.is_floating_point() else v for n, v in state.items()}
+
+
+def weights(folder: Path) -> bytes:
+    """Bytes of a folder's safetensors file, from its planes where it is stored as such.
+
+    Raises:
+        VoicenymError: there is none, or it cannot be read.
+    """
+    path, planes = folder / WEIGHTS, folder / PLANES
+    try:
+        if planes.is_file() and not path.exists():
+            return byte_planes.joined(planes.read_bytes())
+        return path.read_bytes()
+    except OSError as error:
+        raise VoicenymError(
+            f"{path}: cannot be read ({error.strerror}); give a folder that holds {CONFIG} and "
+            f"{WEIGHTS}"
+        ) from error
 
 
 def is_ours(folder: Path) -> bool:

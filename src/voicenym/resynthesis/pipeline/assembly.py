@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError, WeightsError
-from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration, stamp
+from voicenym.nets.checkpoint import CONFIG, DIGEST, WEIGHTS, configuration, stamp, weights
 from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.content import language_scores, word_code_encoder
 from voicenym.nets.matrix_precision import SINGLE
@@ -360,5 +360,5 @@ def _copy(source: Path, target: Path) -> None:
     if is_closed(source):
         private_folder(target)
     target.mkdir(parents=True, exist_ok=True)
-    for name in ("model.safetensors", CONFIG):
-        write_inside(target / name, (source / name).read_bytes())
+    write_inside(target / WEIGHTS, weights(source))
+    write_inside(target / CONFIG, (source / CONFIG).read_bytes())
