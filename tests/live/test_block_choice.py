@@ -62,25 +62,47 @@ def test_the_lag_is_that_of_blocks_of_the_chosen_length(hop):
     assert choice.lag == max(160 * n % hop for n in range(1, 40))
 
 
-def test_a_system_that_computes_in_long_steps_needs_samples_to_wait_for_them():
-    """A step of 0.16 s, 50 ms of computing: at every sixteenth block of 10 ms."""
+@pytest.mark.parametrize(("blocks", "seconds"), [(16, 0.05), (8, 0.025), (3, 0.012)])
+def test_a_system_that_computes_in_long_steps_needs_samples_to_wait_for_them(blocks, seconds):
+    """Steps of several blocks of 10 ms: all computing is in the block that ends one."""
+    size = 160 * blocks
 
     class Steps(Timed):
         waiting = 0
 
         def push(self, block):
             self.waiting += len(block)
-            given, self.waiting = self.waiting // 2560 * 2560, self.waiting % 2560
-            self.clock.now += 0.05 * given / 2560
+            given, self.waiting = self.waiting // size * size, self.waiting % size
+            self.clock.now += seconds * given / size
             return torch.zeros(given)
 
     clock = Clock()
     choice = choose_block(lambda: Steps(clock, 0.0, 0.0), RATE, clock=clock)
     assert choice.block == 160
-    assert choice.load == pytest.approx(0.05 / 0.16, rel=0.1)
-    assert choice.wait == pytest.approx(0.04 * RATE, abs=1)
-    assert choice.lag == 2560 - 160
+    assert choice.load == pytest.approx(100 * seconds / blocks, rel=0.1)
+    assert choice.wait == pytest.approx((seconds - 0.01) * RATE, abs=1)
+    assert choice.lag == size - 160
     assert chosen(0.0, 0.4).wait == 0
+
+
+def test_a_tenth_of_slow_steps_is_no_load_and_a_fifth_is():
+    class Slow(Timed):
+        number = 0
+
+        def __init__(self, clock, every):
+            super().__init__(clock, 0.0, 0.1)
+            self.every = every
+
+        def push(self, block):
+            self.number += 1
+            if self.number % self.every == 0:
+                self.clock.now += 0.6 * len(block) / RATE
+            return super().push(block)
+
+    clock = Clock()
+    assert choose_block(lambda: Slow(clock, 12), RATE, clock=clock).load < 0.2
+    with pytest.raises(VoicenymError, match="for a second of sound"):
+        choose_block(lambda: Slow(clock, 5), RATE, clock=clock)
 
 
 def test_a_wished_block_is_the_first_that_is_tried():

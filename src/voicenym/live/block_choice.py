@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LENGTHS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Block lengths in seconds, shortest first."""
 MOST_LOAD = 0.5
-"""Share of the time that a system may compute, of all but the slowest tenth of blocks."""
+"""Share of the time that a system may compute, of all but the slowest tenth of steps."""
 TRIALS = 24
 """Blocks of each length that are timed, after the stream has begun to give samples."""
 STEPS = 8
@@ -33,7 +33,7 @@ class BlockChoice:
 
     Attributes:
         block: in samples.
-        load: share of its length that the system computed, at the 90th percentile.
+        load: share of the time that the system computed, at the 90th percentile of its steps.
         lag: samples by which the system's output lagged behind blocks of this length, at most. The
             stream's ``latency`` holds for blocks of any length, and may be longer.
         tried: loads of shorter ones that the machine does not hold, by length in samples.
@@ -84,8 +84,8 @@ def choose_block(
 def _load(
     make_stream: Callable[[], Stream], rate: int, block: int, clock: Callable[[], float]
 ) -> tuple[float, int, int]:
-    """Share of a block's length that a system computes, at the 90th percentile; its lag; and what
-    must be kept while it computes.
+    """Share of the time that a system computes, at the 90th percentile of its steps; its lag; and
+    what must be kept while it computes.
     """
     import torch
 
@@ -94,18 +94,26 @@ def _load(
     sound = sum(torch.sin(2 * math.pi * 120 * k * seconds) / k for k in range(1, 20))
     warming = -(-stream.latency // block) + 3
     times: list[float] = []
-    steps: list[float] = []
+    # a step ends with a block that gives samples: some systems compute at every tenth block only
+    slowest: list[float] = []
+    shares: list[float] = []
+    step: list[float] | None = None  # the first may have begun while the stream warmed up
     waiting = lag = number = 0
-    while len(times) < TRIALS or (len(steps) < STEPS and len(times) < MOST_TRIALS):
+    while len(times) < TRIALS or (len(slowest) < STEPS and len(times) < MOST_TRIALS):
         begun = clock()
         given = stream.push(0.05 * torch.as_tensor(sound))
         waiting += block - len(given)
         lag = max(lag, waiting)
         if number >= warming:
             times.append(clock() - begun)
-            steps += times[-1:] if len(given) else []
+            if step is not None:
+                step.append(times[-1])
+            if len(given):
+                slowest.append(times[-1])
+                shares += [sum(step) / len(step)] if step else []
+                step = []
         number += 1
-    # at least as much as all blocks together took: some systems compute at every tenth block only
-    usual, slow = (sorted(some)[int(0.9 * len(some))] for some in (times, steps or times))
+    usual, slow = (sorted(x or times)[int(0.9 * len(x or times))] for x in (shares, slowest))
     wait = max(0, math.ceil(slow * rate) - block)
+    # at least as much as all blocks together took
     return max(usual, sum(times) / len(times)) * rate / block, lag, wait
