@@ -136,7 +136,8 @@ def test_another_language_becomes_silent_unless_the_user_says_that_it_is_none(
 ):
     monkeypatch.setattr(live_core, "is_foreign", lambda network, scores: True)
     monkeypatch.setattr(live_core, "VERDICT_SECONDS", 1.0)
-    stream = voicenym.load("word-codes", language=known).stream(KEY.pseudonym("anna"), RATE)
+    system = voicenym.load("word-codes", language=known, revision=5)
+    stream = system.stream(KEY.pseudonym("anna"), RATE)
     out = torch.cat([stream.push(speech), stream.flush()])
     assert out[: RATE // 2 + RATE].any()
     assert out[3 * RATE :].any() == bool(known)
@@ -152,11 +153,11 @@ def stream_of(chunked, **settings):
 def test_a_live_encoder_gives_the_words_in_half_of_the_delay(chunked, speech):
     stream, former = (
         voicenym.load("word-codes", **given).stream(KEY.pseudonym("anna"), RATE)
-        for given in ({"weights": chunked}, {})
+        for given in ({"weights": chunked}, {"revision": 5})
     )
     assert stream.latency < 0.6 * former.latency
     found = live(speech, weights=chunked)
-    wanted = words(live(speech))
+    wanted = words(live(speech, revision=5))
     assert found.shape == speech.shape
     assert likeness(wanted, words(found)) > likeness(wanted, wanted.roll(7, 0)) + 0.3
     # blocks of any size give the same
@@ -202,7 +203,7 @@ def test_the_language_is_detected_beside_a_live_encoder(chunked, speech, monkeyp
 def test_the_language_check_hears_what_it_hears_in_windows(chunked, speech):
     """Scores of long pieces are near those of windows, for the same seconds of speech."""
     scores = []
-    for given in ({"weights": chunked}, {}):
+    for given in ({"weights": chunked}, {"revision": 5}):
         stream = voicenym.load("word-codes", **given).stream(KEY.pseudonym("anna"), RATE)
         [core] = [core for core in _cores(stream) if isinstance(core, live_core.LiveCore)]
         stream.push(speech)
@@ -210,6 +211,29 @@ def test_the_language_check_hears_what_it_hears_in_windows(chunked, speech):
         scores.append(core._rows[0]._language.scores[0])
     assert scores[0].seconds == pytest.approx(scores[1].seconds, abs=0.2)
     assert scores[0].mean == pytest.approx(scores[1].mean, abs=0.5)
+
+
+def test_the_bundled_live_encoder_is_that_of_the_last_revision(speech):
+    now, former = (
+        voicenym.load("word-codes", revision=revision).stream(KEY.pseudonym("anna"), RATE)
+        for revision in (6, 5)
+    )
+    assert now.latency < 0.6 * former.latency
+    last, before = live(speech), live(speech, revision=5)
+    assert torch.equal(last, live(speech, revision=6))
+    assert not torch.equal(last, before)
+    wanted = words(before)
+    assert likeness(wanted, words(last)) > likeness(wanted, wanted.roll(7, 0)) + 0.3
+
+
+def test_recordings_of_the_last_revision_are_those_of_the_one_before(speech):
+    both = [
+        voicenym.load("word-codes", revision=revision)(
+            voicenym.Audio(speech, RATE), KEY.pseudonym("anna")
+        ).samples
+        for revision in (5, 6)
+    ]
+    assert torch.equal(*both)
 
 
 def _cores(stream):
