@@ -250,3 +250,14 @@ def test_a_base_that_is_no_pipeline_is_refused(inside, tmp_path):
     assert status == 1
     assert "give its folder as ./FOLDER, or one of b1a, b1b, ssl" in given
     assert not (tmp_path / "never").exists()
+
+
+def test_other_drawn_accents_go_without_the_live_encoder_of_the_base(inside, tmp_path):
+    drawn = tmp_path / "drawn"
+    shutil.copytree(assembly.located(assembly.BUNDLED / "ssl", "drawn"), drawn)
+    folder = tmp_path / "mine"
+    status, given = inside("models", "assemble", "--base", "ssl", "--drawn", drawn, "-o", folder)
+    assert status == 0, given
+    there = assembly.there_are(folder)
+    assert "live" not in there
+    assert {*there, "live"} == set(assembly.there_are(assembly.BUNDLED / "ssl"))

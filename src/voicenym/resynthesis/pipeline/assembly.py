@@ -269,10 +269,12 @@ def folder_of(place: str) -> Path:
 
 
 def parts_of(folder: Path, without: Collection[str] = ()) -> dict[str, Path]:
-    """Folders of the modules of a pipeline by name, but for some, and for those that stand for one
-    of these in later revisions.
+    """Folders of the modules of a pipeline by name, but for some, for those that stand for one of
+    these in later revisions, and for a live encoder without the modules that it was trained for.
     """
     gone = {*without, *(name for name, former in OF_REVISIONS.items() if former in without)}
+    if {"content", "drawn"} & gone:
+        gone.add("live")
     return {name: located(folder, name) for name in there_are(folder) if name not in gone}
 
 

@@ -121,7 +121,7 @@ class Assembly:
         ):
             raise VoicenymError(
                 "live: this encoder was trained for another content, or other drawn accents; train "
-                "it again with train live-codes --pipeline"
+                "it again with train live-codes --pipeline, or leave it out"
             )
 
     @property
