@@ -14,6 +14,7 @@ from voicenym.anonymizer.card import live_form
 from voicenym.apps.cli import measured
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import card_figures, card_table, live_figures
+from voicenym.metrics.metric import Measured
 
 
 def row(attacker, value, metric="EER"):
@@ -116,6 +117,28 @@ def test_a_live_report_leaves_originals_and_whole_recordings(found_live, tmp_pat
     changed = dataclasses.replace(found_live, systems=(other,))
     with pytest.raises(VoicenymError, match="default settings only"):
         card_figures.write(changed, file)
+
+
+def test_words_of_a_live_report_are_put_on_the_live_card_alone(found_live, tmp_path):
+    (system,) = found_live.systems
+    measured = Measured(61.0, 50.0, 70.0, "%")
+    report = dataclasses.replace(
+        found_live,
+        systems=(dataclasses.replace(system, utility={"WER": measured}),),
+        recognisers={"words": "whisper-tiny.en"},
+    )
+    file = tmp_path / "figures.json"
+    file.write_text(json.dumps({**CARDS, "original": CARDS["original"]}))
+    card_figures.write_words(report, file)
+    cards = json.loads(file.read_text())
+    name = live_form("mcadams")
+    assert cards[name][: len(CARDS[name])] == CARDS[name]
+    assert [(r["metric"], r["value"], r["condition"]) for r in cards[name][len(CARDS[name]) :]] == [
+        ("WER", 61.0, "anonymized, whisper-tiny.en")
+    ]
+    assert {n: c for n, c in cards.items() if n != name} == {
+        n: c for n, c in CARDS.items() if n != name
+    }
 
 
 @pytest.fixture

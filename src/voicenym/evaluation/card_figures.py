@@ -137,11 +137,12 @@ def _replaced(evaluation: Evaluation, subjects: Container[str], file: Path) -> P
     cards: dict[str, list[dict[str, Any]]] = json.loads(todays_name(file.read_text("utf-8")))
     judged = _names(subjects)
     found = {
-        system.system: _utility("anonymized", system.utility, evaluation)
+        chosen: _utility("anonymized", system.utility, evaluation)
         for system in evaluation.systems
-        if _card(system) == system.system
+        if (chosen := _card(system))
     }
-    found[ORIGINAL] = _utility("original", evaluation.utility, evaluation)
+    if any(_card(system) == system.system for system in evaluation.systems):
+        found[ORIGINAL] = _utility("original", evaluation.utility, evaluation)
     for name, card in cards.items():
         new = [row for row in found.get(name, ()) if row["metric"] in judged]
         former = judged if name in found else set()
