@@ -122,8 +122,8 @@ class WordCodes(Pipeline):
             "the weights are of English: recordings of other languages are refused where they are "
             "detected; others become English sounds",
             "words of children are often lost already in the codes",
-            "live, it is 0.4 s late, timing is kept, and more words are lost: WER by Whisper "
-            "tiny.en is 1.56 times the originals'",
+            "live, it is 0.4 s late and timing is kept, which attackers use (EER 25.1 %), and more "
+            "words are lost: WER by Whisper tiny.en is 1.56 times the originals'",
             "music between speech, overlapping talkers and whispering are spoken as if they were "
             "one voice",
         ),
