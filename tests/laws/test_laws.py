@@ -202,6 +202,25 @@ def test_latency_is_as_stated(name, rate, talk):
     assert returned + len(stream.flush()) == len(samples)
 
 
+@streaming
+def test_live_streams_of_48_khz_are_milliseconds_later_than_those_of_16(name, talk):
+    samples, size, system = talk(1.6, 48000), 480, streamed(name)
+    stream = system.stream(KEY.pseudonym("a"), 48000, low_delay=True)
+    plain = system.stream(KEY.pseudonym("a"), 16000).latency / 16000
+    assert stream.latency / 48000 <= plain + 0.010
+    parts = []
+    for start in range(0, len(samples), size):
+        parts.append(stream.push(samples[start : start + size]))
+        assert sum(map(len, parts)) >= min(start + size, len(samples)) - stream.latency
+    found = torch.cat([*parts, stream.flush()])
+    assert len(found) == len(samples)
+    spectrum = torch.fft.rfft(found * torch.hann_window(len(found))).abs().square()
+    edge = round(8400 / 24000 * (len(spectrum) - 1))
+    assert spectrum[edge:].sum() < 1e-6 * spectrum.sum()
+    whole = system.stream(KEY.pseudonym("a"), 48000, low_delay=True).finish(samples)
+    torch.testing.assert_close(found, whole, atol=1e-3, rtol=0)
+
+
 @pytest.mark.parametrize("name", ALIGNED)
 def test_output_is_aligned_in_time_with_the_input(name, talk):
     """The energy contour lags by less than 20 ms, where timing and level are kept."""

@@ -87,15 +87,25 @@ class Stream:
             ``n - latency`` were given back.
     """
 
-    def __init__(self, core: Core, rate: int, working: int, rows: int, device: str) -> None:
+    def __init__(
+        self,
+        core: Core,
+        rate: int,
+        working: int,
+        rows: int,
+        device: str,
+        low_delay: bool = False,
+    ) -> None:
+        from voicenym.dsp.low_delay_resampling import LowDelayRateChanger
         from voicenym.dsp.resampling import RateChanger
 
+        changer = LowDelayRateChanger if low_delay else RateChanger
         self.rate = rate
         self.rows = rows
         self._core = core
         self._device = device
-        self._down = RateChanger(rate, working, rows)
-        self._up = RateChanger(working, rate, rows)
+        self._down = changer(rate, working, rows)
+        self._up = changer(working, rate, rows)
         self._pushed = 0
         self._returned = 0
         self._ended = False

@@ -28,7 +28,7 @@ class FrameAnonymizer:
 
     Args:
         make_stream: makes a stream with one row at a rate in Hz, such as
-            ``lambda rate: anonymize.stream(pseudonym, rate)``.
+            ``lambda rate: anonymize.stream(pseudonym, rate, low_delay=True)``.
         clock: seconds, rising.
 
     Attributes:

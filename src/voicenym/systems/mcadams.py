@@ -62,7 +62,7 @@ class McAdams(Anonymizer):
         needs="no weights; 8 kHz or more; CPU or GPU",
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
-            "length, channels and level are kept; live latency is 20 ms at 16 kHz, 94 ms at 48 kHz",
+            "length, channels and level are kept; live latency is 20 ms at 16 kHz, 27 ms at 48 kHz",
             "the pitch, rhythm and words are those of the speaker",
         ),
         fails=(

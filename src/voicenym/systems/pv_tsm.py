@@ -50,7 +50,7 @@ class PvTsm(Anonymizer):
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
             "length, channels and level are kept, without drift; live latency is 88 ms at 16 kHz, "
-            "162 ms at 48 kHz",
+            "95 ms at 48 kHz",
             "rhythm, words and the shape of the intonation are those of the speaker",
         ),
         fails=(

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.anonymizer import BY_VERIFIERS, MIN_WORKING_RATE, Anonymizer, Card, Core
+from voicenym.dsp.low_delay_resampling import LowDelayRateChanger
 from voicenym.dsp.peak_limit import PeakLimit
 from voicenym.dsp.resampling import RateChanger
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
@@ -97,7 +98,7 @@ class VCloak(Anonymizer):
             "rhythm, pitch and voice of the speech are kept under the perturbation",
             "the level is kept within 32 ms, and silence stays silent",
             "one pass, the same block by block as for the whole file; live latency is 53 ms at 16 "
-            "kHz, 130 ms at 48 kHz, 286 ms at 8 kHz",
+            "kHz, 62 ms at 48 kHz, 67 ms at 8 kHz",
             "the output is meant to sound like the input, so it is checked by ecapa-small, the "
             "bundled verifier of its training, instead of by the signal: a file whose output has a "
             "cosine of 0.72 or more with the input is refused",
@@ -196,16 +197,27 @@ class _Core:
         with torch.no_grad():
             factors = cloak.net.factors(voices, epsilons)
             self._cloak = CloakStream(cloak, factors, epsilons, brief=brief)
-        self._up = RateChanger(rate, RATE, rows)
-        self._down = RateChanger(RATE, rate, rows)
-        self._band = RateChanger(RATE, rate, rows) if rate > RATE else None
+        self._rates, self._inner_latency = (rate, RATE), cloak.latency
         # conversion to a higher rate bends peaks up; cutting them would fill the band above
-        self._limit = PeakLimit(rows, epsilon, round(LIMIT_SECONDS * rate)) if self._band else None
+        seconds = round(LIMIT_SECONDS * rate)
+        self._limit = PeakLimit(rows, epsilon, seconds) if rate > RATE else None
         self._epsilon = epsilon
         self._speech = voices.new_zeros(rows, 0)
-        inner = -(-(cloak.latency + self._down.latency) * rate // RATE)
+        self._convert_by(RateChanger)
+
+    def wait_less(self) -> None:
+        """Converts rates with a low delay; before the first block."""
+        self._convert_by(LowDelayRateChanger)
+
+    def _convert_by(self, changer: type[RateChanger] | type[LowDelayRateChanger]) -> None:
+        rate, inside = self._rates
+        rows = len(self._speech)
+        self._up = changer(rate, inside, rows)
+        self._down = changer(inside, rate, rows)
+        self._band = changer(inside, rate, rows) if rate > inside else None
+        held = -(-(self._inner_latency + self._down.latency) * rate // inside)
         # conversions of rate round
-        self.latency = self._up.latency + inner + (0 if rate == RATE else 2)
+        self.latency = self._up.latency + held + (0 if rate == inside else 2)
         if self._limit is not None:
             self.latency += self._limit.latency
 

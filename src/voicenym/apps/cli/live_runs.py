@@ -110,7 +110,7 @@ def live_voice(
         say("no --speaker given: this session has a voice of its own")
     pseudonym = secret.pseudonym(speaker or f"live {secrets.token_hex(16)}")
     torch.set_num_threads(1)  # blocks are short: threads would cost more than they bring
-    return Voice(name, lambda rate: anonymizer.stream(pseudonym, rate), say)
+    return Voice(name, lambda rate: anonymizer.stream(pseudonym, rate, low_delay=True), say)
 
 
 def run_on_pipe(voice: Voice, timing: Timing, caller: str | None, pcm: str) -> None:

@@ -135,7 +135,7 @@ class _Session:
         anonymizer.check()
 
         def make() -> Any:
-            return anonymizer.stream(task.pseudonym, task.rate)
+            return anonymizer.stream(task.pseudonym, task.rate, low_delay=True)
 
         lag, wait = None, 0
         try:

@@ -53,7 +53,7 @@ class DrawnVoices(torch.nn.Module):
         """
         rows, frames = crop.f0.shape
         device = crop.f0.device
-        vectors = torch.stack([self._vector(generator) for _ in range(rows)]).float()
+        vectors = self._vectors(rows, generator).float()
         mean, std = (x.to(device) for x in self.register_map(vectors.to(device)))
         seeds = torch.randint(2**62, (rows,), generator=generator, device=generator.device)
         # crops begin within a frame of content: its borders are where the rows change
@@ -63,16 +63,28 @@ class DrawnVoices(torch.nn.Module):
         f0 = torch.nn.functional.pad(f0, (0, max(0, missing)), mode="replicate")[:, :frames]
         return crop._replace(f0=f0, vector=settings.scaled(vectors).to(crop.vector))
 
-    def _vector(self, generator: torch.Generator) -> torch.Tensor:
-        """A speaker vector ``[element]`` of a mixture that is drawn first."""
-        place = torch.rand(2, generator=generator, device=generator.device).cpu()
+    def _vectors(self, rows: int, generator: torch.Generator) -> torch.Tensor:
+        """Speaker vectors ``[row, element]``, each of a mixture that is drawn first, on the
+        processor: all random numbers come in two transfers, for which an accelerator waits.
+        """
+        size = max(group.means.shape[1] for group in self._groups)
+        places = torch.rand(rows, 2, generator=generator, device=generator.device).cpu()
+        white = torch.randn(rows, size, generator=generator, device=generator.device).cpu()
+        return torch.stack([self._vector(*pair) for pair in zip(places, white, strict=True)])
+
+    def _vector(self, place: torch.Tensor, white: torch.Tensor) -> torch.Tensor:
+        """A speaker vector ``[element]`` of a mixture that is drawn first.
+
+        Args:
+            place: uniform numbers that choose mixture and component, ``[2]``.
+            white: normal numbers, ``[kept]`` or more.
+        """
         group: Gaussians = self._groups[
             min(int(place[0] * len(self._groups)), len(self._groups) - 1)
         ]
         ends = group.weights.cumsum(0)
         component = min(int((ends / ends[-1] <= place[1]).sum()), len(group.weights) - 1)
-        size = group.means.shape[1]
-        white = torch.randn(size, generator=generator, device=generator.device).cpu()
         root = group.roots[component]
+        white = white[: group.means.shape[1]]
         moved = root @ white if root.ndim == 2 else root * white
         return group.back((group.means[component] + moved)[None])[0]

@@ -1,0 +1,101 @@
+"""Streaming sample rate conversion that waits for a few milliseconds, for live streams.
+
+soxr filters in blocks: from 48 to 16 kHz and back it holds 73 ms. Here each output sample is a sum
+of the input samples around its time, weighted by a windowed sinc (Smith, "Digital audio resampling
+home page", 2002), and needs 3 ms of what follows it. The transition of the filter is 7.2 to 8 kHz
+at 16 kHz, a little wider than soxr's.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+import numpy
+import torch
+from numpy.lib.stride_tricks import sliding_window_view
+
+PASSED, STOPPED = 0.45, 0.5
+"""Edges of the passed and of the stopped band, as shares of the lower rate."""
+ATTENUATION = 80.0
+"""Of the stopped band, in dB."""
+ROLL = 0.1102 * (ATTENUATION - 8.7)
+"""Parameter beta of Kaiser's window (Kaiser and Schafer 1980)."""
+
+
+class LowDelayRateChanger:
+    """Streaming resampler of ``[row, time]``, as :class:`voicenym.dsp.resampling.RateChanger`.
+
+    Gives the same samples for any chunking, ``round(n * out / in)`` in all for ``n`` that went in,
+    without delay between the two.
+
+    Args:
+        rate_in, rate_out: in Hz; the identity where they are equal.
+        rows: number of rows.
+
+    Attributes:
+        latency: in samples that went in: those not needed for what has come out, at most.
+    """
+
+    def __init__(self, rate_in: int, rate_out: int, rows: int) -> None:
+        self._same, self._rows = rate_in == rate_out, rows
+        common = math.gcd(rate_in, rate_out)
+        self._up, self._down = rate_out // common, rate_in // common
+        self.latency = 0
+        if self._same:
+            return
+        self._kernels = _kernels(rate_in, rate_out)
+        self._side = self._kernels.shape[1] // 2
+        self.latency = self._side + -(-rate_in // rate_out) + 1
+        # samples from _first on; the signal is zero before its beginning
+        self._first = 1 - self._side
+        self._kept = numpy.zeros((rows, self._side - 1), numpy.float32)
+        self._pushed = self._given = 0
+
+    def push(self, block: torch.Tensor) -> torch.Tensor:
+        """Samples ``[row, time]`` that the block completes."""
+        if self._same:
+            return block
+        self._pushed += block.shape[1]
+        self._kept = numpy.concatenate([self._kept, block.numpy().astype(numpy.float32)], 1)
+        # output k needs inputs up to floor(k down / up) + side
+        ready = self._pushed - self._side
+        return self._run(-(-ready * self._up // self._down) if ready > 0 else 0)
+
+    def flush(self) -> torch.Tensor:
+        """What is left; the signal is zero behind its end."""
+        if self._same:
+            return torch.zeros(self._rows, 0)
+        silence = numpy.zeros((self._rows, self._side + 1), numpy.float32)
+        self._kept = numpy.concatenate([self._kept, silence], 1)
+        return self._run(round(self._pushed * self._up / self._down))
+
+    def _run(self, stop: int) -> torch.Tensor:
+        """Outputs up to ``stop``."""
+        number = numpy.arange(self._given, max(stop, self._given))
+        if not len(number):
+            return torch.zeros(self._rows, 0)
+        place, phase = numpy.divmod(number * self._down, self._up)
+        first = place - (self._side - 1) - self._first
+        windows = sliding_window_view(self._kept, 2 * self._side, axis=1)[:, first]
+        found = numpy.einsum("rot,ot->ro", windows, self._kernels[phase])
+        self._given = int(number[-1]) + 1
+        unneeded = self._given * self._down // self._up - (self._side - 1) - self._first
+        if unneeded > 0:
+            self._kept, self._first = self._kept[:, unneeded:], self._first + unneeded
+        return torch.from_numpy(found)
+
+
+@cache
+def _kernels(rate_in: int, rate_out: int) -> numpy.ndarray:
+    """Weights ``[phase, input]`` of the inputs around an output, each of sum one."""
+    lower = min(rate_in, rate_out)
+    width = 2.0 * math.pi * (STOPPED - PASSED) * lower / rate_in  # of the transition, in radians
+    side = math.ceil((ATTENUATION - 8.0) / (2.285 * width) / 2.0) + 1
+    up = rate_out // math.gcd(rate_in, rate_out)
+    # input j of the window is 1 - side + j - phase / up samples behind the output
+    place = numpy.arange(1 - side, side + 1) - numpy.arange(up)[:, None] / up
+    cutoff = (PASSED + STOPPED) * lower / rate_in  # of the sinc, in cycles of two samples
+    window = numpy.i0(ROLL * numpy.sqrt(numpy.clip(1.0 - (place / side) ** 2, 0.0, 1.0)))
+    kernels = numpy.sinc(cutoff * place) * window
+    return (kernels / kernels.sum(1, keepdims=True)).astype(numpy.float32)
