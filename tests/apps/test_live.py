@@ -54,6 +54,7 @@ def test_a_pipe_gives_the_stream_later_by_its_latency(command, key, extra):
         input=pcm(samples),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert b"mcadams: revision 1, as the key or the setting says; the latest is" in done.stderr
     out = read(done.stdout)[:, 0]
     assert len(out) == len(samples) + latency
     assert not out[:latency].any()

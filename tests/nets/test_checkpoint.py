@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill, read, write
+from voicenym.nets.byte_planes import split
+from voicenym.nets.checkpoint import CONFIG, PLANES, WEIGHTS, fill, read, write
 
 STATE = {"a": torch.linspace(-1, 1, 12).reshape(3, 4), "n": torch.tensor([1, 2])}
 
@@ -27,6 +28,18 @@ def test_half_precision_is_half_the_bytes_and_single_precision_again(tmp_path):
     _, state = read(tmp_path / "half")
     assert state["a"].dtype == torch.float32
     torch.testing.assert_close(state["a"], big["a"], rtol=1e-3, atol=1e-6)
+
+
+def test_one_wrong_byte_in_planes_is_noticed_under_their_name(tmp_path):
+    write(tmp_path, STATE, {})
+    content = bytearray(split((tmp_path / WEIGHTS).read_bytes()))
+    (tmp_path / WEIGHTS).unlink()
+    (tmp_path / PLANES).write_bytes(content)
+    assert torch.equal(read(tmp_path)[1]["a"], STATE["a"])
+    content[-1] ^= 1
+    (tmp_path / PLANES).write_bytes(content)
+    with pytest.raises(VoicenymError, match=r"model\.planes: damaged"):
+        read(tmp_path)
 
 
 def test_one_wrong_byte_is_noticed(tmp_path):

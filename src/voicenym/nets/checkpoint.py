@@ -83,10 +83,10 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     except ImportError as error:
         raise _missing() from error
     config = configuration(folder)
-    path = folder / WEIGHTS
+    path = _stored(folder)
     content = weights(folder)
     digest = hashlib.sha256(content).hexdigest()
-    digests.verify(path, digest)
+    digests.verify(folder / WEIGHTS, digest, path)
     if DIGEST not in config:
         raise VoicenymError(
             f"{folder / CONFIG}: does not say the SHA-256 of {WEIGHTS}; fetch or train "
@@ -110,16 +110,21 @@ def weights(folder: Path) -> bytes:
     Raises:
         VoicenymError: there is none, or it cannot be read.
     """
-    path, planes = folder / WEIGHTS, folder / PLANES
+    path = _stored(folder)
     try:
-        if planes.is_file() and not path.exists():
-            return byte_planes.joined(planes.read_bytes())
-        return path.read_bytes()
+        content = path.read_bytes()
+        return byte_planes.joined(content) if path.name == PLANES else content
     except OSError as error:
         raise VoicenymError(
             f"{path}: cannot be read ({error.strerror}); give a folder that holds {CONFIG} and "
             f"{WEIGHTS}"
         ) from error
+
+
+def _stored(folder: Path) -> Path:
+    """File of a folder's weights."""
+    path, planes = folder / WEIGHTS, folder / PLANES
+    return planes if planes.is_file() and not path.exists() else path
 
 
 def is_ours(folder: Path) -> bool:

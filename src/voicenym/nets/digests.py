@@ -26,12 +26,13 @@ def pinned() -> dict[str, str]:
     return digests
 
 
-def verify(path: Path, content: bytes | str) -> None:
+def verify(path: Path, content: bytes | str, stored: Path | None = None) -> None:
     """Rejects a file of the package that differs from this release; other files are not checked.
 
     Args:
         path: of the file.
         content: of the file, or its SHA-256 in hexadecimal digits.
+        stored: file that holds it in another form, for the message.
 
     Raises:
         VoicenymError: another digest than the pinned one, or none is pinned.
@@ -45,6 +46,6 @@ def verify(path: Path, content: bytes | str) -> None:
     if found != wanted:
         expected = f"{wanted[:16]}..." if wanted else "that of any file of this release"
         raise VoicenymError(
-            f"{path}: not what this release of voicenym brings (its SHA-256 is {found[:16]}..., "
-            f"not {expected}); install voicenym again, or give weights of your own by --weights"
+            f"{stored or path}: not what this release of voicenym brings (its SHA-256 is "
+            f"{found[:16]}..., not {expected}); install voicenym again, or give weights of your own by --weights"
         )

@@ -135,8 +135,7 @@ class Vtln(Anonymizer):
         needs="no weights; 8 kHz or more; CPU or GPU",
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
-            "length, channels and level are kept; live latency is 32 ms at 16 kHz, 39 ms at 48 "
-            "kHz",
+            "length, channels and level are kept; live latency is 32 ms at 16 kHz, 39 ms at 48 kHz",
             "pitch, rhythm and words are those of the speaker",
             "the warp moves 300 to 3500 Hz by 0.17 to 0.30 of ln frequency (19 to 35 %) in the "
             "mean (revision 2; not with warp=bilinear)",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 import voicenym
+from voicenym.apps.cli import measured
 from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.apps.cli.batch_report import BatchProgress, Messages, account, conclude, summarize
 from voicenym.apps.cli.dry_run import each_alone
@@ -124,11 +125,8 @@ def anonymize_files(
     )
     replaced = [item.target for item in items] if overwrite else []
     check_log(log, job.stamp(), replaced, None if other is None else other.stamp())
-    if revision != anonymizer.revisions[-1]:
-        say(
-            f"{system}: revision {revision}, as the key or the setting says; the latest is "
-            f"{anonymizer.revisions[-1]}, with other voices (docs/howto/keys.md)"
-        )
+    for line in measured.revision_in_use(system, revision, anonymizer.revisions[-1]):
+        say(line)
     if workers is None:
         workers = workers_of_run(items, anonymizer, engine)
     edits = None if edit is None or log is not None else _EditLogs(job, edit, say)

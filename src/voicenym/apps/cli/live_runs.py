@@ -106,6 +106,9 @@ def live_voice(
     if given:
         say(f"figures are of the default settings of {name}; yours were not measured")
     secret, stored = key_of_run(key, say)
+    revision, latest = anonymizer.revision_for(secret), anonymizer.revisions[-1]
+    for line in measured.revision_in_use(name, revision, latest):
+        say(line)
     if stored and speaker is None:
         say("no --speaker given: this session has a voice of its own")
     pseudonym = secret.pseudonym(speaker or f"live {secrets.token_hex(16)}")

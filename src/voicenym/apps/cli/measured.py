@@ -80,6 +80,18 @@ def live(system: Declaration) -> str:
     return "yes" if system.streams else "no"
 
 
+def revision_in_use(system: str, revision: int, latest: int) -> list[str]:
+    """A sentence where a system runs in another revision than the latest, whose figures are
+    printed.
+    """
+    if revision == latest:
+        return []
+    return [
+        f"{system}: revision {revision}, as the key or the setting says; the latest is {latest}, "
+        "with other voices (docs/howto/keys.md), and the figures are its"
+    ]
+
+
 def live_protection(system: Declaration) -> list[str]:
     """Sentences on the protection of a live stream beside that of whole recordings.
 
