@@ -47,5 +47,6 @@ def verify(path: Path, content: bytes | str, stored: Path | None = None) -> None
         expected = f"{wanted[:16]}..." if wanted else "that of any file of this release"
         raise VoicenymError(
             f"{stored or path}: not what this release of voicenym brings (its SHA-256 is "
-            f"{found[:16]}..., not {expected}); install voicenym again, or give weights of your own by --weights"
+            f"{found[:16]}..., not {expected}); install voicenym again, or give weights of your "
+            "own by --weights"
         )
