@@ -40,6 +40,31 @@ def states_before_silence(encoder: Encoder, spectra: torch.Tensor, count: int) -
     """
     if spectra.shape[2] == 2 * encoder.states:
         return encoder(spectra, count)  # type: ignore[no-any-return]
+    embedded, weights = _embedded(encoder, spectra, count)
+    return encoder.transformed(embedded, count, weights)  # type: ignore[no-any-return]
+
+
+def states_with_silence(
+    encoder: Encoder, spectra: torch.Tensor, count: int
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """States ``[row, state, width]`` of a whole window whose silence is in groups, and the
+    logarithm ``[state]`` of how many each stands for, for a decoder; None where each is one.
+
+    Args:
+        encoder, spectra, count: as of :func:`states_before_silence`.
+    """
+    if spectra.shape[2] == 2 * encoder.states:
+        return encoder(spectra), None
+    embedded, weights = _embedded(encoder, spectra, count)
+    return encoder.transformed(embedded, None, weights), weights
+
+
+def _embedded(
+    encoder: Encoder, spectra: torch.Tensor, count: int
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Input of the first layer ``[row, state, width]``, silence in groups, and the logarithms of
+    their sizes.
+    """
     own = count + NEAR
     found = encoder.convolved(spectra)
     silence = found[:, own : own + 1]  # of each row: its loudest place sets the floor
@@ -47,5 +72,4 @@ def states_before_silence(encoder: Encoder, spectra: torch.Tensor, count: int) -
     positions = torch.stack([group.mean(0) for group in groups])
     sizes = torch.tensor([len(group) for group in groups], device=found.device)
     weights = torch.cat([sizes.new_zeros(own), sizes.log()])
-    states = torch.cat([found[:, :own] + encoder.positions[:own], silence + positions], 1)
-    return encoder.transformed(states, count, weights)  # type: ignore[no-any-return]
+    return torch.cat([found[:, :own] + encoder.positions[:own], silence + positions], 1), weights

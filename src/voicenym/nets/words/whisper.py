@@ -133,6 +133,7 @@ class Layer(torch.nn.Module):
         past: list[torch.Tensor] | None = None,
         first: int | None = None,
         weights: torch.Tensor | None = None,
+        context_weights: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """``[batch, step, width]`` to the same.
 
@@ -143,6 +144,7 @@ class Layer(torch.nn.Module):
             past: cached keys and values of earlier steps, to which those of these are appended.
             first: number of steps that are wanted, the first ones; they attend to all.
             weights: of the steps in self-attention, as of :class:`Attention`.
+            context_weights: of the encoder's states, likewise.
         """
         y = self.attention_norm(x)
         known = self.attention.keys_values(y)
@@ -154,7 +156,7 @@ class Layer(torch.nn.Module):
             past[:] = known
         x = x + self.attention(y, known, causal, weights)
         if self.cross is not None and self.cross_norm is not None and context is not None:
-            x = x + self.cross(self.cross_norm(x), context)
+            x = x + self.cross(self.cross_norm(x), context, weights=context_weights)
         return x + self.narrow(gelu(self.widen(self.norm(x))))  # type: ignore[no-any-return]
 
 
@@ -266,6 +268,7 @@ class Decoder(torch.nn.Module):
         tokens: torch.Tensor,
         context: Sequence[tuple[torch.Tensor, torch.Tensor]],
         pasts: list[list[torch.Tensor]] | None = None,
+        weights: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """Hidden vectors ``[batch, token, width]`` of tokens ``[batch, token]``; :meth:`scores`
         gives logits.
@@ -274,11 +277,13 @@ class Decoder(torch.nn.Module):
             tokens: previous tokens.
             context: of :meth:`cross_keys_values`.
             pasts: cache of each layer for incremental decoding; empty at first.
+            weights: of the states of the context, as of :class:`Attention`.
         """
         first = pasts[0][0].shape[2] if pasts and pasts[0] else 0
         x = self.tokens(tokens) + self.positions[first : first + tokens.shape[1]]
         for i, layer in enumerate(self.layers):
-            x = layer(x, context[i], True, None if pasts is None else pasts[i])
+            past = None if pasts is None else pasts[i]
+            x = layer(x, context[i], True, past, context_weights=weights)
         return self.norm(x)  # type: ignore[no-any-return]
 
     def scores(self, x: torch.Tensor, some: torch.Tensor | None = None) -> torch.Tensor:

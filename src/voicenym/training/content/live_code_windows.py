@@ -12,11 +12,11 @@ import torch
 from voicenym.errors import CorpusError
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.live_word_codes import together
-from voicenym.nets.words.silent_groups import spectral_states, states_before_silence
 from voicenym.nets.words.whisper import STATE
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.private import private_folder
 from voicenym.training.content.native_code_windows import paced
+from voicenym.training.content.native_vectors import native_vectors
 from voicenym.training.content.train_units import identity, keep
 from voicenym.training.speech.epoch_sampling import Epoch
 from voicenym.training.speech.speech_cache import Utterance
@@ -71,25 +71,11 @@ def taught(
                 continue
             path = place / f"{whole.path.stem}-{pace:g}.npy"
             if not path.is_file():
-                keep(path, _vectors(utterance, content, teacher))
+                keep(path, native_vectors(utterance, content, teacher))
             found.append(Taught(utterance, path))
         if done % 500 == 0:
             say(f"vectors of {done} of {len(speech)} utterances")
     return found
-
-
-def _vectors(
-    utterance: Utterance, content: WordCodeContent, teacher: WordCodeEncoder
-) -> np.ndarray:
-    """The teacher's vectors of an utterance, ``[code, element]`` float16."""
-    wave = torch.from_numpy(utterance.samples())[None]
-    wave = torch.nn.functional.pad(wave, (0, -wave.shape[1] % content.hop))
-    wave = wave.to(content.encoder.window.device)
-    count = wave.shape[1] // STATE
-    spectra = content.encoder.spectra(wave, spectral_states(content.encoder, count))
-    states = states_before_silence(content.encoder, spectra, count)
-    found = teacher.encoded(states, torch.tensor([count], device=wave.device))[0]
-    return found.half().cpu().numpy()  # type: ignore[no-any-return]
 
 
 class SpeakerWindows(Epoch[Item]):

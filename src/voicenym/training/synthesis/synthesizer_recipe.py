@@ -14,7 +14,11 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
+    from voicenym.nets.words.whisper_published import Published
     from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+    from voicenym.training.speech.speech_cache import Utterance
+    from voicenym.training.synthesis.decoder_loss import DecoderLoss
+    from voicenym.training.synthesis.spoken_texts import SpokenTexts
     from voicenym.training.synthesis.synthesis_dataset import ConditionedUtterance
     from voicenym.training.synthesis.synthesizer_step import SynthesizerConfig
 
@@ -31,9 +35,11 @@ class SynthesizerRecipe(SpeechRecipe):
         former_content: Content encoder that --from was trained with; the new weights then start
             from what it gave (least squares).
         whisper: A Whisper whose states of original and synthesized speech are to agree, where the
-            configuration weighs words; as of voicenym train word-codes.
-        voices: Pipeline whose mixture, register and f0 draw voices and F0 of some crops, where the
-            configuration asks for it (drawn): a folder of voicenym models assemble.
+            configuration weighs words, and which reads texts, where it weighs these; as of voicenym
+            train word-codes.
+        voices: Pipeline whose mixture, register and f0 draw voices and F0, and whose drawn accents
+            are spoken, where the configuration asks for them (drawn, texts): a folder of voicenym
+            models assemble, or ssl, the bundled one.
         half: Keep the result in half precision.
         bits: Keep matrices as integers of so many bits, up to 8, and the rest in half precision.
         batch: Crops in a step.
@@ -49,7 +55,7 @@ class SynthesizerRecipe(SpeechRecipe):
     start: Path | None = option("--from", default=None)
     former_content: str | None = None
     whisper: str | None = None
-    voices: Path | None = None
+    voices: str | None = None
     half: bool = False
     bits: int = option(default=0, minimum=0)
     batch: int | None = option(default=None, minimum=2)
@@ -61,6 +67,7 @@ class SynthesizerRecipe(SpeechRecipe):
         from voicenym.nets.hub import place_of
         from voicenym.nets.synthesis.synthesizers import save
         from voicenym.nets.words.whisper_published import published
+        from voicenym.resynthesis.pipeline.assembly import folder_of as pipeline_folder
         from voicenym.training.speech.preparation import hours
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.synthesis import train_synthesizer as steps
@@ -72,10 +79,9 @@ class SynthesizerRecipe(SpeechRecipe):
             raise VoicenymError(f"--bits is 2 to 8, not {self.bits}")
         config = self.configured(SynthesizerConfig, batch=self.batch)
         resources = self.resources(report)
-        recogniser = None
-        if self.whisper is not None:
-            recogniser = published(Path(place_of(self.whisper))).network.encoder
-        voices = None if self.voices is None else DrawnVoices(self.voices)
+        reader = None if self.whisper is None else published(Path(place_of(self.whisper)))
+        recogniser = None if reader is None else reader.network.encoder
+        voices = None if self.voices is None else DrawnVoices(pipeline_folder(self.voices))
         folders = folder_of("content", self.content), folder_of("speaker", self.speaker)
         parts, record = steps.parts(config, *folders, self.start)
         steps.check_resumable(self.output, parts, record, config)
@@ -88,9 +94,12 @@ class SynthesizerRecipe(SpeechRecipe):
         )
         if self.former_content is not None:
             self._fit(parts, config, train, place, device, report)
+        texts = None
+        if config.texts and reader is not None and self.voices is not None:
+            texts = self._texts(reader, [item.utterance for item in train], device, report)
         outcome = steps.train(
             parts.synthesizer, train, held_out, config, self.output,
-            recogniser=recogniser, voices=voices, **resources,
+            recogniser=recogniser, voices=voices, texts=texts, **resources,
         )  # fmt: skip
         utterances = [item.utterance for item in train]
         card = {
@@ -107,6 +116,30 @@ class SynthesizerRecipe(SpeechRecipe):
             **record.config(),
         )  # fmt: skip
         return self.result(outcome, {"mel distance on held-out speakers": outcome.best})
+
+    def _texts(
+        self, reader: Published, utterances: list[Utterance], device: str, report: Report
+    ) -> tuple[SpokenTexts, DecoderLoss]:
+        """Recordings with texts as the pipeline of the voices speaks them, and their loss."""
+        from voicenym.nets.words.word_code_content import WordCodeContent
+        from voicenym.resynthesis.pipeline import assembly
+        from voicenym.training.synthesis.decoder_loss import DecoderLoss
+        from voicenym.training.synthesis.spoken_texts import SpokenTexts, spoken_texts
+
+        assert self.voices is not None
+        pipeline = assembly.opened(assembly.folder_of(self.voices), natives=("drawn",))
+        content, native = pipeline.content, pipeline.natives.get("drawn")
+        if not isinstance(content, WordCodeContent) or native is None:
+            raise VoicenymError(
+                f"{self.voices}: texts are learnt with word codes and drawn accents; give such a "
+                "pipeline, or texts: 0"
+            )
+        place = self.cache_folder / "vectors"
+        found = spoken_texts(
+            utterances, content, native, reader.tokenizer, place, device, say=report.say
+        )
+        texts = SpokenTexts(found, content, native)
+        return texts, DecoderLoss(reader.network, reader.writing, texts.tokens)
 
     def _fit(
         self,

@@ -23,12 +23,14 @@ from voicenym.training.run.fit import share_done
 from voicenym.training.run.former_run_names import rename_state
 from voicenym.training.run.schedule import Falling, seeded
 from voicenym.training.synthesis.converted_crops import in_other_voices
+from voicenym.training.synthesis.decoder_loss import DecoderLoss
 from voicenym.training.synthesis.discriminator_setup import (
     discriminator_outputs,
     make_discriminators,
 )
 from voicenym.training.synthesis.drawn_voices import DrawnVoices
 from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
+from voicenym.training.synthesis.spoken_texts import SpokenTexts
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 
 LOGGED = 3
@@ -66,6 +68,10 @@ class SynthesizerConfig:
         drawn: share of the crops that are also synthesized in a voice and with F0 that are drawn
             as by a pipeline (:mod:`voicenym.training.synthesis.drawn_voices`), which ``words`` and
             ``game`` weigh; 0 for none.
+        texts: weight of the cross-entropy of texts by the recogniser's decoder, which reads whole
+            recordings in drawn voices and accents (:mod:`voicenym.training.synthesis.spoken_texts`,
+            :mod:`voicenym.training.synthesis.decoder_loss`); 0 for none.
+        text_rows: such recordings in a step.
         rate: peak of the learning rate (AdamW).
         betas: of the optimizers.
         decay: of the weights.
@@ -100,6 +106,8 @@ class SynthesizerConfig:
     words: float = 0.0
     converted: float = 0.0
     drawn: float = 0.0
+    texts: float = 0.0
+    text_rows: int = 2
     rate: float = 2e-4
     betas: tuple[float, float] = (0.8, 0.99)
     decay: float = 0.01
@@ -173,6 +181,7 @@ class Adversarial(Speaking):
         recogniser: encoder of the distance that ``config.words`` weighs.
         voices: of the crops that ``config.drawn`` asks for.
         every: frames of the synthesizer that share one of content.
+        texts: recordings of the loss that ``config.texts`` weighs, and the loss.
     """
 
     def __init__(
@@ -182,11 +191,13 @@ class Adversarial(Speaking):
         recogniser: WhisperEncoder | None = None,
         voices: DrawnVoices | None = None,
         every: int = 1,
+        texts: tuple[SpokenTexts, DecoderLoss] | None = None,
     ) -> None:
         super().__init__(network, config)
         # in lists, so that their weights are not this module's
         self._states = [RecogniserLoss(recogniser)] if recogniser and config.words else []
-        self._voices, self._every = [voices] if voices and config.drawn else [], every
+        self._voices = [voices] if voices and (config.drawn or config.texts) else []
+        self._texts, self._every = [texts] if texts and config.texts else [], every
         self.discriminators = torch.nn.ModuleList()
         if config.adversarial < 1.0:
             self.discriminators.extend(make_discriminators(config.discriminators))
@@ -228,6 +239,10 @@ class Adversarial(Speaking):
                 of_words = recogniser.distance([x[: len(spoken)] for x in wanted], spoken)
                 self.log(f"train/words{name}", of_words.detach(), prog_bar=True)
                 loss = loss + self.recipe.words * of_words
+        if self._texts:
+            of_texts = self._of_texts()
+            self.log("train/texts", of_texts.detach(), prog_bar=True)
+            loss = loss + self.recipe.texts * of_texts
         if self._trainer is None:
             return loss
         optimizers = self.optimizers()
@@ -244,7 +259,7 @@ class Adversarial(Speaking):
         if not self._states:
             return found
         shares = {" converted": self.recipe.converted}
-        if self._voices:
+        if self._voices and self.recipe.drawn:
             shares[" drawn"] = self.recipe.drawn
         for name, share in shares.items():
             rows = round(share * len(crop.f0))
@@ -259,6 +274,20 @@ class Adversarial(Speaking):
             conditions = other.content[:rows], other.f0[:rows], other.vector[:rows]
             found[name] = self.network(*conditions, seed[:rows]).float()
         return found
+
+    def _of_texts(self) -> torch.Tensor:
+        """Cross-entropy of the texts of recordings that are drawn, in drawn voices."""
+        [(texts, reader)] = self._texts
+        voices, draws = self._voices[0].to(self.device), self._generator(4)
+        made, frames, written = texts.drawn(
+            self.recipe.text_rows, voices, self.recipe.settings, self._every, draws
+        )
+        size = (len(written),)
+        seed = torch.randint(2**62, size, generator=draws, device=self.device)
+        sound = self.network(made.content, made.f0, made.vector, seed).float()
+        place = torch.arange(sound.shape[1], device=self.device)
+        spoken = sound * (place < frames[:, None] * self.network.hop)
+        return reader.to(self.device)(spoken, written)
 
     def _generator(self, use: int) -> torch.Generator:
         """Random draws of this step, for a use other than the seeds of noise."""

@@ -30,9 +30,11 @@ from voicenym.training.run.machine import Machine
 from voicenym.training.run.resume_check import check_resume
 from voicenym.training.synthesis.connecting_mels import standardize
 from voicenym.training.synthesis.converted_crops import LEAST_ROWS
+from voicenym.training.synthesis.decoder_loss import DecoderLoss
 from voicenym.training.synthesis.drawn_voices import DrawnVoices
 from voicenym.training.synthesis.exchanged_content import with_content
 from voicenym.training.synthesis.source_filter_step import SourceFilter
+from voicenym.training.synthesis.spoken_texts import SpokenTexts
 from voicenym.training.synthesis.synthesis_dataset import (
     CentreCrops,
     ConditionedUtterance,
@@ -124,6 +126,7 @@ def train(
     *,
     recogniser: WhisperEncoder | None = None,
     voices: DrawnVoices | None = None,
+    texts: tuple[SpokenTexts, DecoderLoss] | None = None,
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -138,6 +141,7 @@ def train(
         folder: of checkpoints and logs; an interrupted run there continues.
         recogniser: encoder of the distance that ``config.words`` weighs.
         voices: of the crops that ``config.drawn`` asks for.
+        texts: recordings of the loss that ``config.texts`` weighs, and the loss.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.
@@ -149,7 +153,7 @@ def train(
         CorpusError: no training utterances, or no held-out ones.
         VoicenymError: ``config.words`` without a recogniser, ``config.converted`` or
             ``config.drawn`` without words, ``config.converted`` with too small a batch,
-            ``config.drawn`` without voices; and as
+            ``config.drawn`` without voices, ``config.texts`` without texts and voices; and as
             :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
@@ -165,6 +169,11 @@ def train(
             f"drawn: {config.drawn} of the crops in drawn voices need words above 0 and a pipeline "
             "that draws them: give --voices, or drawn: 0"
         )
+    if config.texts and (texts is None or voices is None):
+        raise VoicenymError(
+            f"texts: {config.texts} needs a Whisper that reads them and a pipeline that draws "
+            "accents and voices: give --whisper and --voices, or texts: 0"
+        )
     count = machine.crops(config.every, config.batch)
     crops = SynthesisCrops(utterances, config.seconds, config.peak, count, config.seed)
     middles = CentreCrops(held_out, config.peak, VALIDATION_UTTERANCES, -(-FFT // network.hop))
@@ -179,11 +188,11 @@ def train(
         every = utterances[0].every if utterances else 1
         if isinstance(network, AcousticIstft):
             standardize(network, crops)
-            module = TwoStage(network, config, recogniser, voices, every)
+            module = TwoStage(network, config, recogniser, voices, every, texts)
         else:
             if isinstance(network, HifiGan):
                 normalize_weights(network)
-            module = Adversarial(network, config, recogniser, voices, every)
+            module = Adversarial(network, config, recogniser, voices, every, texts)
     loader: dict[str, Any] = machine.loading
     try:
         outcome = fit_configured(

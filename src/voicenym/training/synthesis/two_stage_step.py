@@ -13,7 +13,9 @@ from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.acoustic_istft import AcousticIstft
 from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.training.synthesis.connecting_mels import distance_of_mels, mels_of
+from voicenym.training.synthesis.decoder_loss import DecoderLoss
 from voicenym.training.synthesis.drawn_voices import DrawnVoices
+from voicenym.training.synthesis.spoken_texts import SpokenTexts
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 from voicenym.training.synthesis.synthesizer_step import Adversarial, SynthesizerConfig
 
@@ -29,7 +31,7 @@ class TwoStage(Adversarial):
     Args:
         network: to train.
         config: of the training.
-        recogniser, voices, every: as of :class:`Adversarial`.
+        recogniser, voices, every, texts: as of :class:`Adversarial`.
     """
 
     network: AcousticIstft
@@ -41,8 +43,9 @@ class TwoStage(Adversarial):
         recogniser: WhisperEncoder | None = None,
         voices: DrawnVoices | None = None,
         every: int = 1,
+        texts: tuple[SpokenTexts, DecoderLoss] | None = None,
     ) -> None:
-        super().__init__(network, config, recogniser, voices, every)
+        super().__init__(network, config, recogniser, voices, every, texts)
         self.frames = mels_of(network)
 
     def of_parts(self, crop: SynthesisCrop, seed: torch.Tensor) -> torch.Tensor:
