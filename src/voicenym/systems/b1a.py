@@ -39,7 +39,8 @@ class B1a(SelectionPipeline):
         ),
         needs=f"{NEEDS} (acoustic-nsf or acoustic-istft), pool/ with PLDA",
         protects="little: an attacker who trains on its output has an EER of 5 % (all channels "
-        "fused, 47 speakers; 2 % with three recordings), one who knows it and does not train of 15 %",
+        "fused, 47 speakers; 2 % with three recordings), one who knows it and does not train of "
+        "15 %",
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other; published for B1.a: an attacker "

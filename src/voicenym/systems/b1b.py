@@ -39,7 +39,8 @@ class B1b(SelectionPipeline):
         ),
         needs=f"{NEEDS} (hifigan-nsf), pool/ with PLDA",
         protects="little: an attacker who trains on its output has an EER of 5 % (all channels "
-        "fused, 47 speakers; 2 % with three recordings), one who knows it and does not train of 13 %",
+        "fused, 47 speakers; 2 % with three recordings), one who knows it and does not train of "
+        "13 %",
         promises=PROMISES,
         fails=(
             "pseudo-speakers are means, and resemble each other; published for B1.b: an attacker "
