@@ -164,8 +164,8 @@ class Anonymizer(VoiceChoice, ABC):
             channels: rows of the blocks ``[channel, time]``; they share the pseudonym.
             profile: result of :meth:`profiling`, where :attr:`needs_profile`.
             low_delay: for live speech: converts rates with filters of some milliseconds
-                (:mod:`voicenym.dsp.low_delay_resampling`). At 48 kHz a stream is 7 ms later than
-                at 16 kHz in place of 74; above 7 kHz it differs from a file's.
+                (:mod:`voicenym.dsp.low_delay_resampling`). At 48 kHz a stream is 7 to 9 ms later
+                than at 16 kHz in place of 74; above 7 kHz the conversion differs from a file's.
         """
         check_device(self.device)
         return self._stream([pseudonym] * channels, rate, profile, low_delay)
@@ -332,8 +332,8 @@ class Anonymizer(VoiceChoice, ABC):
         working = self.working_rate(rate)
         drawn = [self.drawn(pseudonym) for pseudonym in pseudonyms]
         core = self.core_for(drawn, rate, profile)
-        if low_delay and hasattr(core, "wait_less"):
-            core.wait_less()
+        if low_delay and hasattr(core, "use_low_delay"):  # a core that converts rates itself
+            core.use_low_delay()
         return Stream(core, rate, working, len(pseudonyms), self.device, low_delay)
 
     def working_rate(self, rate: int) -> int:

@@ -34,7 +34,8 @@ class LowDelayRateChanger:
         rows: number of rows.
 
     Attributes:
-        latency: in samples that went in: those not needed for what has come out, at most.
+        latency: in input samples: after ``n`` of them, the output of the first ``n - latency`` is
+            out at least.
     """
 
     def __init__(self, rate_in: int, rate_out: int, rows: int) -> None:

@@ -199,13 +199,13 @@ class _Core:
             self._cloak = CloakStream(cloak, factors, epsilons, brief=brief)
         self._rates, self._inner_latency = (rate, RATE), cloak.latency
         # conversion to a higher rate bends peaks up; cutting them would fill the band above
-        seconds = round(LIMIT_SECONDS * rate)
-        self._limit = PeakLimit(rows, epsilon, seconds) if rate > RATE else None
+        side = round(LIMIT_SECONDS * rate)
+        self._limit = PeakLimit(rows, epsilon, side) if rate > RATE else None
         self._epsilon = epsilon
         self._speech = voices.new_zeros(rows, 0)
         self._convert_by(RateChanger)
 
-    def wait_less(self) -> None:
+    def use_low_delay(self) -> None:
         """Converts rates with a low delay; before the first block."""
         self._convert_by(LowDelayRateChanger)
 

@@ -11,6 +11,7 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
+from voicenym.nets.content import word_code_encoder
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
 from voicenym.nets.words.whisper_decoding import Writing
 from voicenym.resynthesis.pipeline import assembly
@@ -83,9 +84,12 @@ def test_draws_depend_on_the_generator_alone(texts, voices):
     assert not torch.equal(one.vector, drawn(texts, voices, seed=1)[0].vector)
 
 
-def test_without_texts_or_accents_it_says_so(texts, pipeline):
+def test_without_texts_or_accents_it_says_so(pipeline):
     with pytest.raises(CorpusError, match="text"):
         SpokenTexts([], pipeline.content, pipeline.natives["drawn"])
+    plain = word_code_encoder.load(assembly.part(assembly.BUNDLED / "ssl", "native"))
+    with pytest.raises(VoicenymError, match="draws no accents"):
+        SpokenTexts([SpokenText(Path("none"), [1])], pipeline.content, plain)
 
 
 def tone(seconds):

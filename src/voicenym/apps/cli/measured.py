@@ -88,7 +88,7 @@ def revision_in_use(system: str, revision: int, latest: int) -> list[str]:
         return []
     return [
         f"{system}: revision {revision}, as the key or the setting says; the latest is {latest}, "
-        "with other voices (docs/howto/keys.md), and the figures are its"
+        f"with other voices (docs/howto/keys.md); the figures are of revision {latest}"
     ]
 
 
