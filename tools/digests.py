@@ -9,18 +9,20 @@ import hashlib
 import json
 from pathlib import Path
 
-from voicenym.nets.checkpoint import CONFIG, PLANES, WEIGHTS, weights
+from voicenym.nets.checkpoint import CONFIG, DIFFERENCE, PLANES, WEIGHTS, weights
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
 TABLE = PACKAGE / "nets" / "digests.json"
 
 
 def digests() -> dict[str, str]:
-    """By path within the package; of weights in planes of bytes, that of the joined ones."""
+    """By path within the package; of weights stored in another way, that of the safetensors
+    file.
+    """
     found = {}
     for config in sorted(PACKAGE.glob(f"**/bundled/**/{CONFIG}")):
         found[config] = config.read_bytes()
-        if any((config.parent / name).is_file() for name in (WEIGHTS, PLANES)):
+        if any((config.parent / name).is_file() for name in (WEIGHTS, PLANES, DIFFERENCE)):
             found[config.parent / WEIGHTS] = weights(config.parent)
     return {
         path.relative_to(PACKAGE).as_posix(): hashlib.sha256(content).hexdigest()

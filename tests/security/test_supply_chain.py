@@ -245,12 +245,11 @@ def tool(name: str):
 
 def test_every_bundled_file_of_weights_is_pinned():
     assert digests.pinned() == tool("digests").digests(), "run make digests"
-    suffixes = (".safetensors", ".planes", ".pt", ".bin")
+    suffixes = (".safetensors", ".planes", ".difference", ".pt", ".bin")
     there = [path for path in digests.PACKAGE.rglob("*") if path.suffix in suffixes]
     weights = {name for name in digests.pinned() if name.endswith(".safetensors")}
-    found = [
-        path.with_suffix(".safetensors") if path.name == folder.PLANES else path for path in there
-    ]
+    otherwise = (folder.PLANES, folder.DIFFERENCE)
+    found = [path.with_suffix(".safetensors") if path.name in otherwise else path for path in there]
     assert sorted(path.relative_to(digests.PACKAGE).as_posix() for path in found) == sorted(weights)
 
 

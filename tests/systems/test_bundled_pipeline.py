@@ -125,12 +125,12 @@ def test_a_fixed_level_follows_neither_the_level_of_the_input_nor_its_course(spe
 
 def test_a_batch_may_hold_rows_of_both_levels(speech):
     """Stored keys keep revision 1, whose level follows the input and whose accent is the
-    speaker's; later ones have a fixed level, and the latest a drawn accent.
+    speaker's; later ones have a fixed level, and the latest a drawn accent and another synthesizer.
     """
     system = voicenym.load("word-codes", timing="kept")
     old, new = KEY.pseudonym("anna"), KEY.with_revisions(None).pseudonym("anna")
     together = system.batch([speech, speech], [old, new])
-    settings = (("drawn", "kept", 4), ("fixed", "drawn", 5))
+    settings = (("drawn", "kept", 4), ("fixed", "drawn", 7))
     for made, (level, accent, revision) in zip(together, settings, strict=True):
         alone = voicenym.load(
             "word-codes", timing="kept", level=level, accent=accent, revision=revision
@@ -155,18 +155,47 @@ def test_the_accent_is_kept_then_native_then_drawn(timing, speech):
 
 
 @pytest.mark.parametrize("timing", ["kept", "drawn"])
-def test_the_latest_revision_computes_silence_in_groups_and_says_the_same(timing, speech):
+def test_revision_5_computes_silence_in_groups_and_says_the_same(timing, speech):
     pseudonym = KEY.with_revisions(None).pseudonym("anna")
     before, now = (
         voicenym.load("word-codes", timing=timing, revision=revision)(speech, pseudonym).samples
         for revision in (4, 5)
     )
-    assert torch.equal(now, voicenym.load("word-codes", timing=timing)(speech, pseudonym).samples)
+    same = voicenym.load("word-codes", timing=timing, revision=6)(speech, pseudonym).samples
+    assert torch.equal(now, same)
     assert before.shape != now.shape or not torch.equal(before, now)
     content = assembly.opened(BUNDLED, natives=["drawn"]).content
     samples = speech.samples.reshape(1, -1)
     whole, grouped = (content.native(samples, "drawn", coarse_silence=c) for c in (False, True))
     assert 0.8 < float((whole == grouped).all(2).float().mean()) < 1.0
+
+
+def test_revision_7_says_the_same_words_in_the_same_voice_with_another_synthesizer(parts, speech):
+    pseudonym = KEY.with_revisions(None).pseudonym("anna")
+    before, now = (
+        voicenym.load("word-codes", revision=revision)(speech, pseudonym) for revision in (6, 7)
+    )
+    latest = voicenym.load("word-codes")(speech, pseudonym)
+    assert torch.equal(now.samples, latest.samples)
+    assert before.samples.shape == now.samples.shape
+    difference = (tenths(before) - tenths(now)).abs().mean()
+    assert 0.1 < float(difference) < 2.0
+    assert likeness(codes(parts, before), codes(parts, now)) > 0.7
+    vectors = parts.speaker.embed([before.samples, now.samples])
+    assert float(torch.cosine_similarity(*vectors, 0)) > 0.7
+
+
+def test_a_synthesizer_of_ones_own_is_that_of_all_revisions(tmp_path, speech):
+    folder, pseudonym = tmp_path / "ssl", KEY.with_revisions(None).pseudonym("anna")
+    places = assembly.parts_of(BUNDLED)
+    assembly.assemble(folder, places, shared=tuple(places))
+    there = voicenym.load("word-codes", weights=str(folder))
+    bundled = voicenym.load("word-codes")
+    assert torch.equal(there(speech, pseudonym).samples, bundled(speech, pseudonym).samples)
+    own = assembly.located(BUNDLED, "synthesizer")
+    assembly.assemble(folder, {"synthesizer": own}, shared=("synthesizer",))
+    former = voicenym.load("word-codes", revision=6)
+    assert torch.equal(there(speech, pseudonym).samples, former(speech, pseudonym).samples)
 
 
 def test_a_first_pass_computes_what_the_revision_needs(speech):

@@ -20,14 +20,14 @@ def split(content: bytes) -> bytes:
     Args:
         content: of the file. Any bytes can be split; only two-byte numbers profit.
     """
-    numbers = _start(content)
+    numbers = header_end(content)
     data = np.frombuffer(content, np.uint8, offset=numbers)
     return b"".join((content[:numbers], data[::2].tobytes(), data[1::2].tobytes()))
 
 
 def joined(content: bytes) -> bytes:
     """The safetensors file of which :func:`split` made ``content``."""
-    numbers = _start(content)
+    numbers = header_end(content)
     data = np.frombuffer(content, np.uint8, offset=numbers)
     low = (len(data) + 1) // 2
     found = np.empty(len(content), np.uint8)
@@ -36,6 +36,8 @@ def joined(content: bytes) -> bytes:
     return found.tobytes()
 
 
-def _start(content: bytes) -> int:
-    """Where the numbers begin: after the header, or where a damaged file ends."""
+def header_end(content: bytes) -> int:
+    """Where the numbers of a safetensors file begin: after the header, or where a damaged file
+    ends.
+    """
     return min(SIZE_BYTES + int.from_bytes(content[:SIZE_BYTES], "little"), len(content))

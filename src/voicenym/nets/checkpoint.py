@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets import byte_planes, digests
+from voicenym.nets import byte_planes, digests, weight_difference
 from voicenym.nets.safetensors_file import refuse_pickles
 from voicenym.private import write_inside
 
@@ -23,6 +23,10 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 PLANES = "model.planes"
 """The weights in planes of bytes (:mod:`voicenym.nets.byte_planes`), in folders of the package."""
+DIFFERENCE = "model.difference"
+"""The weights as their difference from those of a folder beside theirs
+(:mod:`voicenym.nets.weight_difference`), in folders of the package.
+"""
 DIGEST = "sha256"
 SOURCE = "its SHA-256"
 """Key of the checkpoint's digest in the card of converted weights."""
@@ -105,7 +109,8 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
 
 
 def weights(folder: Path) -> bytes:
-    """Bytes of a folder's safetensors file, from its planes where it is stored as such.
+    """Bytes of a folder's safetensors file, from its planes or a difference where it is stored as
+    such.
 
     Raises:
         VoicenymError: there is none, or it cannot be read.
@@ -113,18 +118,36 @@ def weights(folder: Path) -> bytes:
     path = _stored(folder)
     try:
         content = path.read_bytes()
-        return byte_planes.joined(content) if path.name == PLANES else content
     except OSError as error:
         raise VoicenymError(
             f"{path}: cannot be read ({error.strerror}); give a folder that holds {CONFIG} and "
             f"{WEIGHTS}"
         ) from error
+    if path.name == PLANES:
+        return byte_planes.joined(content)
+    if path.name == DIFFERENCE:
+        return _with_difference(path, content)
+    return content
+
+
+def _with_difference(path: Path, content: bytes) -> bytes:
+    """The safetensors file of a difference."""
+    try:
+        other = path.parent.parent / weight_difference.other_folder(content)
+        if _stored(other).name == DIFFERENCE:
+            raise VoicenymError(f"{other} is a difference itself")
+        return weight_difference.applied(content, weights(other))
+    except VoicenymError as error:
+        raise VoicenymError(f"{path}: {error}; install the package again") from error
 
 
 def _stored(folder: Path) -> Path:
     """File of a folder's weights."""
-    path, planes = folder / WEIGHTS, folder / PLANES
-    return planes if planes.is_file() and not path.exists() else path
+    path = folder / WEIGHTS
+    if path.exists():
+        return path
+    others = (folder / name for name in (PLANES, DIFFERENCE))
+    return next((one for one in others if one.is_file()), path)
 
 
 def is_ours(folder: Path) -> bool:

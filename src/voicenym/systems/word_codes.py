@@ -14,6 +14,7 @@ from voicenym.identity.mixture import Mixture
 from voicenym.identity.pools.sex_rule import Rule
 from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.matrix_precision import SINGLE, unfit
+from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.live_core import LiveCore
@@ -55,6 +56,8 @@ class WordCodes(Pipeline):
         live_encoder_from: revision from which live streams of the bundled weights have the live
             encoder (:mod:`voicenym.nets.words.live_word_codes`); those of weights of one's own
             have it where it is there.
+        live_synthesizer_to: revision whose synthesizer live streams of later ones have: their
+            figures are of it.
     """
 
     f0: str = "predicted"
@@ -66,9 +69,10 @@ class WordCodes(Pipeline):
 
     streams: ClassVar[bool] = True
     running_averages: ClassVar[bool] = True
-    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5, 6)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5, 6, 7)
     coarse_silence_from: ClassVar[int] = 5
     live_encoder_from: ClassVar[int] = 6
+    live_synthesizer_to: ClassVar[int] = 6
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -143,6 +147,12 @@ class WordCodes(Pipeline):
     def parts(self) -> Assembly:
         return assembly.opened(self.folder, self.device, self.precision, self.accents)
 
+    def synthesizer_of(self, revision: int) -> Synthesizer:
+        name = assembly.of_revision(self.folder, "synthesizer", revision)
+        if name == "synthesizer":
+            return self.parts.synthesizer
+        return assembly.later_synthesizer(self.folder, self.device, name)
+
     def prosody_of(self, revision: int) -> Prosody:
         level = self.level or ("fixed" if revision >= 2 else "drawn")
         accent = self.accent or self._accent_of(revision)
@@ -182,7 +192,9 @@ class WordCodes(Pipeline):
             raise UnknownSystemError(
                 f"{self.card.name}: pseudonyms of one live stream need one revision"
             )
-        parts, accent = self.parts, self.prosody_of(revision).accent
+        synthesizer = self.synthesizer_of(min(revision, self.live_synthesizer_to))
+        parts = replace(self.parts, synthesizer=synthesizer)
+        accent = self.prosody_of(revision).accent
         if self._is_bundled and revision < self.live_encoder_from:
             parts = replace(parts, live_codes=None)
         voice = self.voice(pseudonyms, nobody(len(pseudonyms), parts))

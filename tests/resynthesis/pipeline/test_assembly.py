@@ -126,6 +126,15 @@ def test_a_part_of_a_revision_changes_no_version_and_a_part_that_is_given_replac
         assert assembly.of_revision(folder, "roh", 2) == "roh"
 
 
+def test_a_later_synthesizer_is_checked_as_the_first_one(folder, small_parts):
+    ssl, b1 = small_parts["ssl"], small_parts["b1b"]
+    assemble(folder, {"synthesizer-7": ssl["synthesizer"]})
+    assert assembly.of_revision(folder, "synthesizer", 6) == "synthesizer"
+    assert assembly.of_revision(folder, "synthesizer", 7) == "synthesizer-7"
+    with pytest.raises(VoicenymError, match="synthesizer"):
+        assemble(folder, {"synthesizer-7": b1["synthesizer"]})
+
+
 def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):
     ssl, b1 = small_parts["ssl"], small_parts["b1b"]
     parts = {name: ssl[name] for name in assembly.NEEDED}

@@ -8,6 +8,7 @@
            synthesizer/
            pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
            roh-2/      of ssl-roh from revision 2 on, in bundled folders
+           synthesizer-7/      of word-codes from revision 7 on, in bundled folders
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn
@@ -39,6 +40,7 @@ from voicenym.nets.matrix_precision import SINGLE
 from voicenym.nets.names_and_paths import is_path
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
+from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.words import live_word_codes
 from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
@@ -62,11 +64,12 @@ CHOICES = (
     "native",
     "drawn",
     "live",
+    "synthesizer-7",
 )
 """Optional modules, which some systems need."""
 OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE, "live")
 """Those that are loaded with the needed ones, where they are there."""
-OF_REVISIONS = {"roh-2": "roh"}
+OF_REVISIONS = {"roh-2": "roh", "synthesizer-7": "synthesizer"}
 """Modules that stand for others from a revision of a system on; ``-2`` is from revision 2 on."""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
@@ -166,9 +169,14 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
     from voicenym.resynthesis.pipeline.f0_regression import Register
 
     networks = _networks(places, settings)
-    record = TrainingRecord.of(places["synthesizer"])
-    if record is not None:
-        record.check(places)
+    for name in ("synthesizer", "synthesizer-7"):
+        if name not in places:
+            continue
+        if name != "synthesizer":
+            replace(networks, synthesizer=synthesizers.load(places[name]))
+        record = TrainingRecord.of(places[name])
+        if record is not None:
+            record.check(places)
     size, known = networks.speaker.size, names(places["speaker"])
     found: dict[str, Any] = {}
     if "pool" in places:
@@ -221,6 +229,27 @@ def opened(
             ) from None
         raise WeightsError(f"no weights in {folder}; put them together: {ASSEMBLE}") from None
     return _opened(folder, device, precision, frozenset(natives), stamp)
+
+
+def later_synthesizer(folder: Path, device: str, name: str) -> Synthesizer:
+    """A synthesizer of a later revision, beside the modules of :func:`opened`; cached as these.
+
+    Args:
+        folder: of the pipeline.
+        device: where it computes.
+        name: of the synthesizer.
+
+    Raises:
+        WeightsError, VoicenymError: as of :func:`opened`.
+    """
+    return _later_synthesizer(part(folder, name), device, _digest(located(folder, name)))
+
+
+@functools.lru_cache(maxsize=2)
+def _later_synthesizer(place: Path, device: str, digest: str) -> Synthesizer:
+    made = synthesizers.load(place)
+    made.to(device).requires_grad_(False)
+    return made
 
 
 @functools.lru_cache(maxsize=2)

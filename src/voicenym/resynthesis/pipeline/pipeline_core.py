@@ -18,6 +18,7 @@ from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.excitation import Noise
+from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.resynthesis.common.drawn_timing import DrawnTiming
 from voicenym.resynthesis.common.fixed_level import FixedLevel, presence
 from voicenym.resynthesis.common.loose_timing import LooseTiming
@@ -85,6 +86,8 @@ class PipelineCore(Grouped):
             the level is set.
         device: where to compute.
         language_known: whether the user says that the speech is of the language of the weights.
+        synthesizers: one a row, where revisions have their own; of the same frames as that of
+            ``parts``.
     """
 
     def __init__(
@@ -96,30 +99,42 @@ class PipelineCore(Grouped):
         rate: int = RATE,
         device: str = "cpu",
         language_known: bool = False,
+        synthesizers: Sequence[Synthesizer] | None = None,
     ) -> None:
         rows = len(voice.vectors)
         ends = list(profile.lengths or [ENDLESS] * rows)
-        groups: dict[tuple[int, Prosody], list[int]] = {}
-        for row, (end, prosody) in enumerate(zip(ends, prosodies, strict=True)):
+        of_rows = synthesizers or [parts.synthesizer] * rows
+        groups: dict[tuple[int, Prosody, Synthesizer], list[int]] = {}
+        for row, (end, prosody, one) in enumerate(zip(ends, prosodies, of_rows, strict=True)):
             # who needs whole recordings meets windows where a row of its own is unvoiced
             together = parts.synthesizer.streams and not prosody.changes_length
-            groups.setdefault((end if together else row, prosody), []).append(row)
+            groups.setdefault((end if together else row, prosody, one), []).append(row)
         mean, std = profile.log_f0.to(device), profile.log_f0_std.to(device)
         taps = low_pass(rate) if rate < RATE else None
         made = [
-            _Group(parts, some, ends[some[0]], voice.of(some), mean[some], std[some], prosody, taps)
-            for (_, prosody), some in groups.items()
+            _Group(
+                parts,
+                one,
+                some,
+                ends[some[0]],
+                voice.of(some),
+                mean[some],
+                std[some],
+                prosody,
+                taps,
+            )
+            for (_, prosody, one), some in groups.items()
         ]
         hop, totals = parts.synthesizer.hop, list[tuple[int, int]]()
-        for (_, prosody), group in zip(groups, made, strict=True):
+        for (_, prosody, _), group in zip(groups, made, strict=True):
             group.language = LanguageCheck(parts.content, language_known)
             if prosody.shaped:
                 group.shapes = [(profile.intonations[r], profile.phrases[r]) for r in group.rows]
-            of_rows = [profile.phrases[r] for r in group.rows] if prosody.needs_phrases else []
+            phrased = [profile.phrases[r] for r in group.rows] if prosody.needs_phrases else []
             if prosody.level == "fixed":
-                group.phrases = of_rows
+                group.phrases = phrased
             if prosody.timing == "loose":
-                group.timing = LooseTiming(voice.seeds[group.rows], of_rows)
+                group.timing = LooseTiming(voice.seeds[group.rows], phrased)
             elif prosody.changes_length:
                 (row,) = group.rows
                 seed, frame = int(voice.seeds[row]), parts.content.hop / RATE
@@ -161,6 +176,7 @@ class _Group(Group):
     def __init__(
         self,
         parts: Assembly,
+        synthesizer: Synthesizer,
         rows: list[int],
         end: int,
         voice: Voice,
@@ -178,7 +194,7 @@ class _Group(Group):
         self.phrases: list[Phrases] = []
         self.language = LanguageCheck(parts.content)
         self._noise, self._memory = Noise(), Memory()
-        self._synthesis = synthesis_stream(parts.synthesizer, voice.vectors, voice.seeds)
+        self._synthesis = synthesis_stream(synthesizer, voice.vectors, voice.seeds)
         self.latency += self._synthesis.latency
 
     def process(self, window: Window) -> None:

@@ -18,6 +18,7 @@ from voicenym.identity.copy import Half, for_parts
 from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.speakers.speaker_encoder import RATE
+from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
@@ -187,8 +188,12 @@ class Pipeline(Anonymizer):
 
     @property
     def parts(self) -> Assembly:
-        """The networks, on the device."""
+        """The networks, on the device, but for synthesizers of later revisions."""
         return assembly.opened(self.folder, self.device)
+
+    def synthesizer_of(self, revision: int) -> Synthesizer:
+        """The synthesizer of a revision, on the device; the other networks are those of all."""
+        return self.parts.synthesizer
 
     def method(self) -> Identity:
         """Identity method that chooses the voice.
@@ -263,7 +268,8 @@ class Pipeline(Anonymizer):
         known = bool(self.language)
         made = ChangedLengthCore if self.prosody.changes_length else PipelineCore
         prosodies = [self.prosody_for(pseudonym) for pseudonym in pseudonyms]
-        return made(parts, voice, profile, prosodies, rate, self.device, known)
+        synthesizers = [self.synthesizer_of(self.revision_for(one)) for one in pseudonyms]
+        return made(parts, voice, profile, prosodies, rate, self.device, known, synthesizers)
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return self.core_for(pseudonyms, rate, profile)
