@@ -5,6 +5,7 @@ import torch
 
 import voicenym
 from voicenym import Key
+from voicenym.anonymizer import system_class
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.nets.weights_home import VARIABLE
 from voicenym.nets.words import live_word_codes
@@ -53,6 +54,13 @@ def words(samples):
 def likeness(one, other):
     frames = min(len(one), len(other))
     return float(torch.nn.functional.cosine_similarity(one[:frames], other[:frames]).mean())
+
+
+def test_streams_of_the_latest_revision_are_those_of_the_last_one_that_changed_them(speech):
+    changed = system_class("word-codes").last_live_revision
+    latest = live(speech, revision=7)
+    assert torch.equal(live(speech, revision=changed), latest)
+    assert not torch.equal(live(speech, revision=changed - 1), latest)
 
 
 def test_words_are_those_of_the_recording_in_other_voices(speech):

@@ -81,6 +81,8 @@ class Anonymizer(VoiceChoice, ABC):
     running_averages: ClassVar[bool] = False
     """Whether a live stream knows only averages so far, where a recording has a profile: the stream
     differs from the recording, and protects less."""
+    last_live_revision: ClassVar[int] = 0
+    """Revision that changed live streams last: those of later ones are the same. 0: the latest."""
 
     def __call__(self, audio: Audio, pseudonym: Pseudonym) -> Audio:
         """Anonymize a recording in memory.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -92,7 +93,7 @@ def made(
     return found
 
 
-def _header(content: bytes) -> dict[str, dict[str, object]]:
+def _header(content: bytes) -> dict[str, dict[str, Any]]:
     try:
         header = json.loads(content[8 : header_end(content)])
     except ValueError as error:

@@ -56,8 +56,6 @@ class WordCodes(Pipeline):
         live_encoder_from: revision from which live streams of the bundled weights have the live
             encoder (:mod:`voicenym.nets.words.live_word_codes`); those of weights of one's own
             have it where it is there.
-        live_synthesizer_to: revision whose synthesizer live streams of later ones have: their
-            figures are of it.
     """
 
     f0: str = "predicted"
@@ -72,7 +70,7 @@ class WordCodes(Pipeline):
     revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5, 6, 7)
     coarse_silence_from: ClassVar[int] = 5
     live_encoder_from: ClassVar[int] = 6
-    live_synthesizer_to: ClassVar[int] = 6
+    last_live_revision: ClassVar[int] = 6
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -192,7 +190,7 @@ class WordCodes(Pipeline):
             raise UnknownSystemError(
                 f"{self.card.name}: pseudonyms of one live stream need one revision"
             )
-        synthesizer = self.synthesizer_of(min(revision, self.live_synthesizer_to))
+        synthesizer = self.synthesizer_of(min(revision, self.last_live_revision))
         parts = replace(self.parts, synthesizer=synthesizer)
         accent = self.prosody_of(revision).accent
         if self._is_bundled and revision < self.live_encoder_from:

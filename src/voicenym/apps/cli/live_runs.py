@@ -106,7 +106,8 @@ def live_voice(
     if given:
         say(f"figures are of the default settings of {name}; yours were not measured")
     secret, stored = key_of_run(key, say)
-    revision, latest = anonymizer.revision_for(secret), anonymizer.revisions[-1]
+    latest = anonymizer.last_live_revision or anonymizer.revisions[-1]
+    revision = min(anonymizer.revision_for(secret), latest)
     for line in measured.revision_in_use(name, revision, latest):
         say(line)
     if stored and speaker is None:
