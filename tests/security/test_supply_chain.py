@@ -290,7 +290,7 @@ def test_a_folder_that_was_put_into_the_package_is_refused(package):
 def test_a_command_refuses_exchanged_weights_and_writes_nothing(tmp_path, sample):
     copy = tmp_path / "installed" / "voicenym"
     shutil.copytree(ROOT / "src" / "voicenym", copy)  # with what was compiled
-    path = copy / "resynthesis" / "bundled" / "base" / "model.safetensors"
+    path = copy / "resynthesis" / "bundled" / "base" / folder.PLANES
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
