@@ -100,7 +100,7 @@ class WordCodes(Pipeline):
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a file, one "
         "live; content/, speaker/, synthesizer/, mixture/, register/, f0/, drawn/, live/",
         protects="ignorant and lazy-informed verifiers; in part attackers who train on its output "
-        "(EER 28.1 % against one who reads the content of the output again; 32.8 % with "
+        "(EER 28.1 % against one who reads the content of the output again; 32.0 % with "
         "timing=drawn)",
         promises=(
             "length and channels are kept; phrases begin within 0.1 s of where they did, and "
