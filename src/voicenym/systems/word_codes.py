@@ -217,6 +217,7 @@ class WordCodes(Pipeline):
 
     def check(self) -> None:
         super().check()
+        self.synthesizer_of(self.revision or self.revisions[-1])
         if self.prosody.accent in NATIVE:
             assembly.part(self.folder, self.prosody.accent)
 

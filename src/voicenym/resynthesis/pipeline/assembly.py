@@ -173,6 +173,7 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
         if name not in places:
             continue
         if name != "synthesizer":
+            # raises where it does not fit the other modules
             replace(networks, synthesizer=synthesizers.load(places[name]))
         record = TrainingRecord.of(places[name])
         if record is not None:
