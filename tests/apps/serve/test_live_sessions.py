@@ -62,6 +62,12 @@ def is_over(server):
     return "voicenym_live_sessions 0.0" in lines and not server.workers()
 
 
+@pytest.fixture(autouse=True)
+def no_former_session(own):
+    """A session of the test before may end late on a busy machine, and its place is taken."""
+    until(lambda: is_over(own))
+
+
 def refused(server, token="anna", **fields):
     """Problem and code with which a session is closed."""
     with live(server.url, server.tokens[token], **fields) as client:
