@@ -14,6 +14,8 @@ pytest.importorskip("safetensors")
 
 from voicenym.apps.cli import app
 from voicenym.nets.words import live_word_codes
+from voicenym.nets.words.whisper import Whisper, Writing
+from voicenym.nets.words.whisper_published import Published, save_published
 
 pytestmark = pytest.mark.slow
 
@@ -72,6 +74,27 @@ def test_a_live_encoder_is_trained_and_goes_on(run, corpus):
     assert {np.load(path).shape for path in vectors} == {(19, 64), (15, 64)}
     done = run("-o", "more", "--from", "live", "--steps", 2)
     assert done.exit_code == 0, done.output
+
+
+def test_a_decoder_reads_the_words_where_they_have_a_weight(run, corpus):
+    tokenizers = pytest.importorskip("tokenizers")
+    letters = {letter: number for number, letter in enumerate(" ab")}
+    made = tokenizers.Tokenizer(tokenizers.models.BPE(vocab=letters, merges=[]))
+    (corpus / "tokenizer.json").write_text(made.to_str())
+    network = Whisper(width=384, heads=6, layers=1, tokens=8, positions=30)
+    writing = Writing(begin=(5, 6), end=4, words=3)
+    save_published(Published(network, writing, corpus / "tokenizer.json"), corpus / "whisper", {})
+    small = Whisper(width=32, heads=1, layers=1, tokens=8, positions=30)
+    save_published(Published(small, writing, corpus / "tokenizer.json"), corpus / "small", {})
+    for path in (corpus / "speech").rglob("*.wav"):
+        path.with_suffix(".txt").write_text("ab ba")
+    (corpus / "words.yaml").write_text(TINY + "words: 0.5\nchunks: [2, 4]\n")
+    done = run("-o", "words", "-c", "./words.yaml", "--whisper", "./whisper", "--steps", 3)
+    assert done.exit_code == 0, done.output
+    assert "train/words" in done.output
+    done = run("-o", "never", "-c", "./words.yaml", "--whisper", "./small", "--steps", 3)
+    assert done.exit_code == 1
+    assert "codes of another Whisper's states" in str(done.exception)
 
 
 def test_a_pipeline_without_word_codes_is_refused(run, pipelines):

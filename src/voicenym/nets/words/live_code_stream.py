@@ -40,6 +40,7 @@ class LiveCodeStream:
         network: the changes.
         encoder, head: with them (:class:`voicenym.nets.low_rank.LowRankChanges`).
         ahead: states that are read after a chunk; by default those of the network.
+        chunk: states that are computed at a time; by default those of the network.
 
     Attributes:
         before: samples before a chunk that :meth:`step` reads.
@@ -53,12 +54,14 @@ class LiveCodeStream:
         encoder: Encoder,
         head: WordCodeEncoder,
         ahead: int | None = None,
+        chunk: int | None = None,
     ) -> None:
         self._network, self._encoder, self._head = network, encoder, head
         own = network.sizes
         self.before = HALF + EDGE * HOP
         self._after = own.ahead if ahead is None else ahead
-        self.chunk, self.ahead = own.chunk * STATE, self._after * STATE + HALF
+        self._chunk = own.chunk if chunk is None else chunk
+        self.chunk, self.ahead = self._chunk * STATE, self._after * STATE + HALF
         self._next = 0
         self._loudest = encoder.window.new_full((1,), torch.log10(torch.tensor(LEAST)).item())
         self._seen: list[tuple[torch.Tensor, torch.Tensor] | None] = [None] * len(encoder.layers)
@@ -81,13 +84,13 @@ class LiveCodeStream:
         for at, layer in enumerate(self._encoder.layers):
             x = self._attended(x, at, layer)  # type: ignore[arg-type]
         x = self._encoder.norm(x)
-        after = x.shape[1] - own.chunk
+        after = x.shape[1] - self._chunk
         read = torch.cat([self._left, pad(x, (0, 0, 0, self._after - after))], 1)
         vectors = encoded(self._head, read)[0]
-        self._left = torch.cat([self._left, x[:, : own.chunk]], 1)[:, -own.left :]
-        self._next += own.chunk
+        self._left = torch.cat([self._left, x[:, : self._chunk]], 1)[:, -own.left :]
+        self._next += self._chunk
         every = self._network.every
-        start, end = own.left // every, (own.left + own.chunk) // every
+        start, end = own.left // every, (own.left + self._chunk) // every
         return ChunkVectors(vectors[start:end], vectors[end : end + after // every])
 
     def _convolved(self, samples: torch.Tensor, last: bool) -> torch.Tensor:
@@ -98,7 +101,7 @@ class LiveCodeStream:
         mel = mel_spectra(self._encoder, samples[None])
         mel = mel[..., :-1] if last else mel  # the frame at the end is of no state
         loudest = torch.maximum(mel.amax(1).cummax(1).values, self._loudest)
-        kept = self._network.sizes.chunk * EVERY - (EDGE if first else 0)
+        kept = self._chunk * EVERY - (EDGE if first else 0)
         self._loudest = loudest[:, kept - 1]
         mel = floored(mel, loudest)
         one, two = self._encoder.conv1, self._encoder.conv2
@@ -116,7 +119,7 @@ class LiveCodeStream:
         before = self._seen[at]
         if before is not None:
             known = (torch.cat([before[0], known[0]], 2), torch.cat([before[1], known[1]], 2))
-        end = known[0].shape[2] - x.shape[1] + own.chunk
+        end = known[0].shape[2] - x.shape[1] + self._chunk
         keep = slice(max(0, end - own.past), end)
         self._seen[at] = (known[0][:, :, keep], known[1][:, :, keep])
         x = x + layer.attention(y, known)

@@ -149,6 +149,7 @@ class LiveWordCodes(Network):
         waveforms: torch.Tensor,
         ahead: int | None = None,
         first: int = 0,
+        chunk: int | None = None,
     ) -> LiveVectors:
         """Vectors of whole recordings, as a stream computes them, chunk by chunk.
 
@@ -157,31 +158,33 @@ class LiveWordCodes(Network):
             waveforms: ``[row, time]`` at 16 kHz, of whole chunks.
             ahead: states after a chunk; :attr:`LiveSizes.ahead` by default.
             first: position of the first state.
+            chunk: states that are computed at a time; :attr:`LiveSizes.chunk` by default.
         """
         own = self.sizes
         ahead = own.ahead if ahead is None else ahead
+        chunk = own.chunk if chunk is None else chunk
         x = encoder.convolved(spectra(encoder, waveforms))
         count = x.shape[1]
         places = (torch.arange(count, device=x.device) + first) % own.period
-        copied, seen, there = self._plan(count, ahead, x.device)
+        copied, seen, there = self._plan(count, chunk, ahead, x.device)
         x = (x + encoder.positions[places])[:, copied]
         mask = torch.zeros(seen.shape, device=x.device).masked_fill(~seen, -torch.inf)
         for at, layer in enumerate(encoder.layers):
             changed = self.of_encoder.of(layer, f"layers.{at}.")
             x = functional_call(layer, changed, (x,), {"weights": mask})
         x = functional_call(encoder.norm, self.of_encoder.of(encoder.norm, "norm."), (x,))
-        chunks = count // own.chunk
+        chunks = count // chunk
         main, after = x[:, :count], x[:, count:].unflatten(1, (chunks, ahead))
-        before = pad(main, (0, 0, own.left, 0)).unfold(1, own.left + own.chunk, own.chunk)
+        before = pad(main, (0, 0, own.left, 0)).unfold(1, own.left + chunk, chunk)
         parts = torch.cat([before.transpose(2, 3), after * there[..., None]], 2).flatten(0, 1)
         reading = _Reading(head)
         changed = {f"head.{name}": value for name, value in self.of_head.of(head).items()}
         vectors = functional_call(reading, changed, (parts,)).unflatten(0, (len(x), chunks))
-        start, end = own.left // self.every, (own.left + own.chunk) // self.every
+        start, end = own.left // self.every, (own.left + chunk) // self.every
         return LiveVectors(vectors[:, :, start:end].flatten(1, 2), vectors[:, :, end:])
 
     def _plan(
-        self, count: int, ahead: int, device: torch.device
+        self, count: int, chunk: int, ahead: int, device: torch.device
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Which states are computed, and which see which.
 
@@ -190,21 +193,21 @@ class LiveWordCodes(Network):
             ``[token, token]`` bool, which keys a query sees; ``[chunk, ahead]`` bool, whether
             there is such a state after a chunk.
         """
-        own = self.sizes
-        chunks = count // own.chunk
+        past = self.sizes.past
+        chunks = count // chunk
         states = torch.arange(count, device=device)
-        after = torch.arange(1, chunks + 1, device=device)[:, None] * own.chunk
+        after = torch.arange(1, chunks + 1, device=device)[:, None] * chunk
         after = after + torch.arange(ahead, device=device)
         there = after < count
         of_after = torch.arange(chunks, device=device).repeat_interleave(ahead)
-        chunk = torch.cat([states // own.chunk, of_after])
-        main = torch.arange(len(chunk), device=device) < count
+        place = torch.cat([states // chunk, of_after])
+        main = torch.arange(len(place), device=device) < count
         state = torch.cat([states, after.clamp(max=count - 1).flatten()])
-        asks, asked = chunk[:, None], chunk[None]
-        recent = state[None] >= asks * own.chunk - own.past
+        asks, asked = place[:, None], place[None]
+        recent = state[None] >= asks * chunk - past
         seen = torch.where(main[None], (asked <= asks) & recent, asked == asks)
         seen &= torch.cat([torch.ones_like(states, dtype=torch.bool), there.flatten()])
-        seen |= torch.eye(len(chunk), dtype=torch.bool, device=device)  # none sees nothing
+        seen |= torch.eye(len(place), dtype=torch.bool, device=device)  # none sees nothing
         return state, seen, there
 
 

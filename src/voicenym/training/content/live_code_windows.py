@@ -36,6 +36,11 @@ class Taught(NamedTuple):
     utterance: Utterance
     vectors: Path
 
+    @property
+    def name(self) -> str:
+        """Stem of its recording's file in the speech cache, the same at every pace."""
+        return self.utterance.path.stem
+
 
 @torch.inference_mode()
 def taught(
@@ -121,7 +126,7 @@ class SpeakerWindows(Epoch[Item]):
         while sum(map(len, vectors)) < wanted:
             one = own[int(rng.integers(len(own)))]
             found = np.load(one.vectors, allow_pickle=False)
-            sounds.append(_whole(one.utterance.samples(), len(found) * hop))
+            sounds.append(whole(one.utterance.samples(), len(found) * hop))
             vectors.append(found)
         start = int(rng.integers(sum(map(len, vectors)) - self._codes + 1))
         sound = np.concatenate(sounds)[start * hop :][: self._codes * hop]
@@ -160,6 +165,6 @@ class WholeSpeech(torch.utils.data.Dataset[Item]):
         return samples, torch.from_numpy(vectors.astype(np.float32))
 
 
-def _whole(samples: np.ndarray, length: int) -> np.ndarray:
-    """Samples with silence up to a length."""
+def whole(samples: np.ndarray, length: int) -> np.ndarray:
+    """Samples ``[time]`` with silence up to a length."""
     return np.pad(samples, (0, length - len(samples)))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from voicenym.errors import VoicenymError
 from voicenym.training.content.word_codes_recipe import BUNDLED
@@ -12,6 +13,11 @@ from voicenym.training.recipe import Trained, option
 from voicenym.training.recipe_options import SpeechRecipe
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
+
+if TYPE_CHECKING:
+    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.training.content.train_live_codes import Texts
+    from voicenym.training.speech.speech_cache import Utterance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +28,8 @@ class LiveCodesRecipe(SpeechRecipe):
         pipeline: Folder of voicenym models assemble, with word codes and drawn accents: whose codes
             it learns; 'bundled' for that of the package.
         start: Folder of an earlier run, whose weights to go on from.
+        whisper: Whose decoder reads the codes, where the configuration gives words a weight: a name
+            of models list, or a folder as ./FOLDER (ours, the hub's, or CTranslate2's).
     """
 
     example: ClassVar[str] = "-d corpus/ -o live/"
@@ -30,6 +38,7 @@ class LiveCodesRecipe(SpeechRecipe):
     config: str = option("--config", "-c", default="live-codes")
     pipeline: Path = Path(BUNDLED)
     start: Path | None = option("--from", default=None)
+    whisper: str = "whisper-tiny.en"
 
     def run(self, report: Report) -> Trained:
         """Compute the codes of whole recordings, train and save the encoder."""
@@ -66,9 +75,9 @@ class LiveCodesRecipe(SpeechRecipe):
         speech, apart = self.prepared(chosen, kept, report)
         train = taught(speech, content, teacher, place, config.paces, say=report.say)
         held_out = taught(apart, content, teacher, place, say=report.say)
-        outcome = steps.train(
-            network, content, teacher, train, held_out, config, self.output, **resources
-        )
+        texts = self._texts(speech, content, report) if config.words else None
+        given = (network, content, teacher, train, held_out, config, self.output)
+        outcome = steps.train(*given, texts=texts, **resources)
         card = {
             **self.data_card(speech),
             "hours": hours(speech),
@@ -81,3 +90,23 @@ class LiveCodesRecipe(SpeechRecipe):
             {"error of vectors on held-out speakers": outcome.best},
             f"add it: voicenym models assemble --live {self.output} -o PIPELINE",
         )
+
+    def _texts(
+        self, speech: Sequence[Utterance], content: WordCodeContent, report: Report
+    ) -> Texts:
+        """Texts of recordings, by Whisper where they have none, and its decoder."""
+        from voicenym.nets.hub import place_of
+        from voicenym.nets.words.whisper_published import published
+        from voicenym.training.content.speech_windows import pieces
+        from voicenym.training.content.train_live_codes import Texts
+        from voicenym.training.content.transcript_tokens import Tokenizer
+
+        whisper = published(Path(place_of(self.whisper)))
+        if whisper.network.sizes.width != content.whisper_sizes.width:
+            raise VoicenymError(
+                f"{self.whisper}: codes of another Whisper's states; give that one with --whisper"
+            )
+        tokenizer, how = Tokenizer(whisper.tokenizer), whisper.writing
+        read = pieces(speech, whisper, self.cache_folder / "transcripts", report.say)
+        tokens = {piece.speech.path.stem: tokenizer.encode(piece.text) for piece in read}
+        return Texts(whisper.network.decoder, tokens, tuple(how.begin), how.end)
