@@ -88,7 +88,7 @@ def test_a_decoder_reads_the_words_where_they_have_a_weight(run, corpus):
     save_published(Published(small, writing, corpus / "tokenizer.json"), corpus / "small", {})
     for path in (corpus / "speech").rglob("*.wav"):
         path.with_suffix(".txt").write_text("ab ba")
-    (corpus / "words.yaml").write_text(TINY + "words: 0.5\nchunks: [2, 4]\n")
+    (corpus / "words.yaml").write_text(TINY + "words: 0.5\ndelays: [[2, 2], [4, 4]]\n")
     done = run("-o", "words", "-c", "./words.yaml", "--whisper", "./whisper", "--steps", 3)
     assert done.exit_code == 0, done.output
     assert "train/words" in done.output

@@ -115,6 +115,26 @@ def test_it_learns_a_signal_in_seconds(excitation, most):
     assert found[-1] < most
 
 
+@pytest.mark.parametrize("lookahead", [None, 1])
+def test_filters_of_some_frames_are_those_of_all(lookahead):
+    torch.manual_seed(6)
+    sizes = {"width": 8, "inner": 8, "blocks": 3, "kernel": 5}
+    network = IstftVocoder(4, 3, **sizes, lookahead=lookahead).eval()
+    content, speaker = torch.randn(2, 60, 4), torch.randn(2, 3)
+    f0 = torch.where(torch.arange(60) < 40, 120.0, 0.0).repeat(2, 1)
+    computed = []
+    for block in network.blocks:
+        block.register_forward_pre_hook(lambda part, given: computed.append(given[0].shape[1]))
+    with torch.inference_mode():
+        whole = network.filters(content, f0, speaker)
+        for first, end in ((0, 60), (0, 3), (7, 9), (30, 34), (57, 60), (20, 20)):
+            computed.clear()
+            found = network.filters(content, f0, speaker, slice(first, end))
+            torch.testing.assert_close(found, whole[:, first:end], atol=1e-5, rtol=0)
+            assert computed == sorted(computed, reverse=True)
+    assert computed[-1] <= 4
+
+
 def test_filters_of_windows_render_the_samples_of_the_whole():
     """Windows with all the context that filters need; the excitation runs through them."""
     torch.manual_seed(5)

@@ -74,6 +74,18 @@ def test_recordings_without_a_text_are_left_out(speech):
         windows_of(speech, {"4": [1]})
 
 
+def test_a_share_of_the_windows_has_no_words_and_any_recordings(speech):
+    texts = {str(number): [number] for number in range(1, 5)}
+    some = TextWindows(speech, texts, BEGIN, END, 20, EVERY, 60, seed=1, wordless=0.5)
+    without = [one for one in some if one.prefix == len(one.tokens)]
+    assert 15 < len(without) < 45
+    assert {tuple(one.tokens) for one in without} == {(*BEGIN, END)}
+    assert {len(one.vectors) for one in without} == {10}
+    assert any(4 in one.vectors for one in without)  # longer than a window
+    places = places_of(torch.arange(24), 24)
+    assert (text_batch(without[:2], EVERY, 4, places).wanted < 0).all()
+
+
 def window(codes, tokens, seed=0):
     rng = np.random.default_rng(seed)
     return TextWindow(
@@ -119,7 +131,7 @@ def distillation(parts, whisper, **settings):
     tokens = {"1": [1, 2, 3], "2": [4, 5]}
     decoder = whisper.network.decoder.requires_grad_(False)
     texts = Texts(decoder, tokens, BEGIN, END)
-    config = LiveCodesConfig(words=1.0, aheads=(4,), chunks=(2, 4), **settings)
+    config = LiveCodesConfig(words=1.0, delays=((2, 4), (4, 4)), **settings)
     return Distillation(*parts, config, texts)
 
 

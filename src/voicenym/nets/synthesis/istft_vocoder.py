@@ -27,6 +27,7 @@ from voicenym.nets.synthesis.synthesizer import Conditions, Synthesizer
 HIGHEST_LOG = math.log(1e2)
 """Magnitudes are clipped here, as in Vocos, so that a bad frame cannot ruin training."""
 EXCITATIONS = ("none", "phase", "filter")
+WHOLE = slice(None)
 
 
 class IstftVocoder(Synthesizer):
@@ -159,15 +160,35 @@ class IstftVocoder(Synthesizer):
         return self.excitation == "filter"
 
     def filters(
-        self, content: torch.Tensor, f0: torch.Tensor, speaker: torch.Tensor
+        self,
+        content: torch.Tensor,
+        f0: torch.Tensor,
+        speaker: torch.Tensor,
+        wanted: slice = WHOLE,
     ) -> torch.Tensor:
         """Filters ``[batch, frame, element]`` of the excitation in the frames of a window, which
         do not depend on its phase, so that windows of a stream can be computed by themselves.
 
         Args:
             content, f0, speaker: as of :meth:`forward`, of the window with its context.
+            wanted: the frames that filters are wanted of; each layer computes no more than these
+                depend on.
         """
-        return self._filters(content, f0, speaker, None)
+        first, end, _ = wanted.indices(content.shape[1])
+        layers: list[Any] = [self.enter, *self.blocks]
+        # of the input, and of the output of each layer
+        reaches = [
+            (sum(one.behind for one in layers[at:]), sum(one.ahead for one in layers[at:]))
+            for at in range(len(layers) + 1)
+        ]
+        starts = [max(0, first - before) for before, _ in reaches]
+        ends = [min(content.shape[1], end + after) for _, after in reaches]
+        own = slice(starts[0], ends[0])
+        x = self._entered(content[:, own], f0[:, own], speaker, None)
+        for at, block in enumerate(self.blocks, 1):
+            x = x[:, starts[at] - starts[at - 1] : ends[at] - starts[at - 1]]
+            x = block(x, speaker[:, None], None)
+        return self._headed(x[:, starts[-1] - starts[-2] :][:, : ends[-1] - starts[-1]])
 
     def rendered(
         self, filters: torch.Tensor, f0: torch.Tensor, seed: torch.Tensor, memory: Memory
@@ -195,14 +216,28 @@ class IstftVocoder(Synthesizer):
         memory: Memory | None,
     ) -> torch.Tensor:
         """Output ``[batch, frame, element]`` of the network, late by its look-ahead in a stream."""
+        x = self._entered(content, f0, speaker, memory)
+        voice = speaker[:, None]
+        for block in self.blocks:
+            x = block(x, voice, memory)
+        return self._headed(x)
+
+    def _entered(
+        self,
+        content: torch.Tensor,
+        f0: torch.Tensor,
+        speaker: torch.Tensor,
+        memory: Memory | None,
+    ) -> torch.Tensor:
+        """``[batch, frame, width]`` before the blocks."""
         frames = self.conditions(content, f0, speaker)
         if self.excitation == "phase":
             frames = torch.cat([frames, self._phases(f0, memory)], dim=2)
         x = self.enter(frames.transpose(1, 2), memory).transpose(1, 2)
-        x = self.first_norm(x)
-        voice = speaker[:, None]
-        for block in self.blocks:
-            x = block(x, voice, memory)
+        return self.first_norm(x)  # type: ignore[no-any-return]
+
+    def _headed(self, x: torch.Tensor) -> torch.Tensor:
+        """Filters, or magnitudes and angles, of ``[batch, frame, width]`` after the blocks."""
         return self.head(self.last_norm(x).to(self.head.weight.dtype)).float()  # type: ignore[no-any-return]
 
     def _rendered(

@@ -11,7 +11,7 @@ import torch
 from voicenym.errors import CorpusError
 from voicenym.nets.masked_batch import padded
 from voicenym.nets.words.whisper import STATE
-from voicenym.training.content.live_code_windows import Taught, whole
+from voicenym.training.content.live_code_windows import SpeakerWindows, Taught, whole
 from voicenym.training.content.word_code_batches import texts
 from voicenym.training.speech.epoch_sampling import Epoch
 
@@ -22,8 +22,8 @@ class TextWindow(NamedTuple):
     Args:
         samples: ``[time]`` float32 at 16 kHz, of whole codes.
         vectors: ``[code, element]`` float32, the teacher's.
-        tokens: ``[token]``, with prefix and end.
-        prefix: tokens of the prefix.
+        tokens: ``[token]``, with prefix and end; of a window without words these alone.
+        prefix: tokens that are not asked for.
     """
 
     samples: np.ndarray
@@ -63,6 +63,7 @@ class TextWindows(Epoch[TextWindow]):
         count: windows of an epoch.
         gains: least and greatest random gain, in dB.
         seed: of the draws.
+        wordless: share of windows of any recordings, from anywhere to anywhere, without words.
 
     Raises:
         CorpusError: no recording with a text fits.
@@ -79,8 +80,11 @@ class TextWindows(Epoch[TextWindow]):
         count: int,
         gains: tuple[float, float] = (0.0, 0.0),
         seed: int = 0,
+        wordless: float = 0.0,
     ) -> None:
         super().__init__(count, seed, 10)
+        self._wordless = wordless
+        self._parts = SpeakerWindows(speech, states, every, count, gains, seed)
         self._texts, self._begin, self._end = texts, tuple(begin), end
         self._most, self._hop, self._gains = states // every, every * STATE, gains
         self._speakers: dict[str, list[Taught]] = {}
@@ -95,6 +99,10 @@ class TextWindows(Epoch[TextWindow]):
         self._names = sorted(self._speakers)
 
     def drawn(self, rng: np.random.Generator) -> TextWindow:
+        if rng.random() < self._wordless:
+            samples, target = (x.numpy() for x in self._parts.drawn(rng))
+            none = np.array([*self._begin, self._end])
+            return TextWindow(samples, target, none, len(none))
         own = self._speakers[self._names[int(rng.integers(len(self._names)))]]
         sounds: list[np.ndarray] = []
         vectors: list[np.ndarray] = []

@@ -48,9 +48,10 @@ class LiveCodesConfig:
     Args:
         options: of :class:`~voicenym.nets.words.live_word_codes.LiveSizes`.
         aheads: states after a chunk, of which a step draws one; those of ``options`` are validated.
-        chunks: states of a chunk, of which a step draws one; none: those of ``options``.
+        delays: states of a chunk and after it, of which a step draws one, in place of ``aheads``.
         words: weight of the cross-entropy of the words that a decoder reads; 0: windows need no
             texts.
+        wordless: share of the windows without words, which may begin and end anywhere.
         accented: share of the windows whose words are read with a drawn accent.
         seconds: of a window; with words, at most.
         batch: windows of a step.
@@ -69,8 +70,9 @@ class LiveCodesConfig:
 
     options: dict[str, Any] = field(default_factory=dict)
     aheads: tuple[int, ...] = (2, 4, 4, 8, 8, 16)
-    chunks: tuple[int, ...] = ()
+    delays: tuple[tuple[int, int], ...] = ()
     words: float = 0.0
+    wordless: float = 0.25
     accented: float = 0.5
     seconds: float = 8.0
     batch: int = 4
@@ -144,15 +146,16 @@ class Distillation(pl.LightningModule):
     def training_step(self, batch: Item | TextBatch, index: int) -> torch.Tensor:
         recipe, own = self.recipe, self.network.sizes
         rng = seeded(torch.device("cpu"), recipe.seed, self.global_rank, self.global_step)
-        ahead = _one(recipe.aheads, rng)
+        delays = recipe.delays or [(own.chunk, ahead) for ahead in recipe.aheads]
+        chunk, ahead = delays[int(torch.randint(len(delays), (1,), generator=rng))]
         first = int(torch.randint(own.period, (1,), generator=rng))
-        chunk = _one(recipe.chunks or (own.chunk,), rng)
         samples, wanted = batch[:2]
         every = self._teachers(samples)
         found = self.network(*every, samples, ahead, first, chunk).own.float()
         losses = {}
         if isinstance(batch, TextBatch):
-            losses["words"] = self._words(found, batch, rng)
+            if bool((batch.wanted >= 0).any()):
+                losses["words"] = self._words(found, batch, rng)
             inside = valid(batch.lengths // self.network.every, found.shape[1])
             found, wanted = found[inside], wanted[inside]
         error = (found - wanted).square().mean() / wanted.square().mean()
@@ -165,7 +168,8 @@ class Distillation(pl.LightningModule):
 
     def _words(self, vectors: torch.Tensor, batch: TextBatch, rng: torch.Generator) -> torch.Tensor:
         """Cross-entropy of the words by the codes of vectors ``[row, code, element]``."""
-        assert self._texts is not None and self._pieces is not None
+        assert self._texts is not None
+        assert self._pieces is not None
         codes, decoder = self._codes[0], self._texts.decoder.to(vectors.device)
         [(_, teacher)] = self._frozen
         if teacher.accents:
@@ -199,11 +203,6 @@ class Distillation(pl.LightningModule):
     def _teachers(self, samples: torch.Tensor) -> tuple[Encoder, WordCodeEncoder]:
         [(encoder, teacher)] = self._frozen
         return encoder.to(samples.device), teacher.to(samples.device)
-
-
-def _one(values: Sequence[int], rng: torch.Generator) -> int:
-    """One of some values, all as likely."""
-    return values[int(torch.randint(len(values), (1,), generator=rng))]
 
 
 def _entries(content: WordCodeContent) -> torch.Tensor:
@@ -247,7 +246,7 @@ def train(
     """
     machine = machine or Machine()
     every, chunk = network.every, network.sizes.chunk
-    longest = max((chunk, *config.chunks))
+    longest = max((chunk, *(one for one, _ in config.delays)))
     states = max(1, round(config.seconds * 50 / longest)) * longest
     count = machine.crops(config.every, config.batch)
     windows: SpeakerWindows | TextWindows
@@ -257,7 +256,7 @@ def train(
     else:
         texts.decoder.requires_grad_(False).eval()
         given = (speech, texts.tokens, texts.begin, texts.end, states)
-        windows = TextWindows(*given, every, count, config.gains, config.seed)
+        windows = TextWindows(*given, every, count, config.gains, config.seed, config.wordless)
         places = places_of(texts.pieces(), len(texts.decoder.tokens.weight))
         join = partial(text_batch, every=every, chunk=longest, places=places)
     content.requires_grad_(False)
