@@ -56,11 +56,63 @@ def likeness(one, other):
     return float(torch.nn.functional.cosine_similarity(one[:frames], other[:frames]).mean())
 
 
-def test_streams_of_the_latest_revision_are_those_of_the_last_one_that_changed_them(speech):
-    changed = system_class("word-codes").last_live_revision
-    latest = live(speech, revision=7)
-    assert torch.equal(live(speech, revision=changed), latest)
-    assert not torch.equal(live(speech, revision=changed - 1), latest)
+def test_streams_change_with_the_revisions_that_change_them(speech):
+    latest = system_class("word-codes").last_live_revision
+    found = {revision: live(speech, revision=revision) for revision in range(5, latest + 1)}
+    assert torch.equal(live(speech), found[latest])
+    # revision 7 changed recordings alone
+    same = [torch.equal(found[one - 1], found[one]) for one in range(6, latest + 1)]
+    assert same == [one == 7 for one in range(6, latest + 1)]
+
+
+@pytest.fixture(scope="module")
+def short(speech):
+    return live(speech, delay="short")
+
+
+def test_a_short_delay_keeps_the_words_in_part(speech, short):
+    usual, stream = (
+        voicenym.load("word-codes", delay=delay).stream(KEY.pseudonym("anna"), RATE)
+        for delay in ("usual", "short")
+    )
+    assert stream.latency == usual.latency - 16 * RATE // 100
+    assert short.shape == speech.shape
+    wanted = words(live(speech))
+    assert likeness(wanted, words(short)) > likeness(wanted, wanted.roll(7, 0)) + 0.2
+    # blocks of any size give the same
+    blocks = [*(stream.push(block) for block in speech.split(777)), stream.flush()]
+    assert torch.equal(torch.cat(blocks), short)
+
+
+@pytest.mark.parametrize("samples", [0, 1, 159, 641, 1281, 4001])
+def test_streams_of_a_short_delay_of_any_length_end(speech, samples):
+    out = live(speech[RATE : RATE + samples], delay="short")
+    assert out.shape == (samples,)
+    assert torch.isfinite(out).all()
+
+
+def test_a_short_delay_leaves_silence_silent(speech):
+    still = torch.zeros(RATE)
+    out = live(torch.cat([still, speech[:RATE], still, still]), delay="short")
+    assert out.any()
+    assert not out[: RATE - RATE // 4].any()
+    assert not out[2 * RATE + RATE // 4 :].any()
+
+
+@pytest.mark.parametrize("settings", [{"revision": 7}, {"accent": "native"}, {"accent": "kept"}])
+def test_a_short_delay_needs_its_live_encoder(speech, settings):
+    with pytest.raises(UnknownSystemError, match="delay=short needs a live encoder"):
+        live(speech, delay="short", **settings)
+
+
+def test_a_delay_changes_nothing_but_streams(speech):
+    one, other = (voicenym.load("word-codes", delay=delay) for delay in ("usual", "short"))
+    audio, pseudonym = voicenym.Audio(speech, RATE), KEY.pseudonym("anna")
+    assert torch.equal(one(audio, pseudonym).samples, other(audio, pseudonym).samples)
+    assert "delay" not in one.parameters()
+    assert other.parameters()["delay"] == "short"
+    with pytest.raises(UnknownSystemError, match="no delay 'none'; choose from usual, short"):
+        voicenym.load("word-codes", delay="none")
 
 
 def test_words_are_those_of_the_recording_in_other_voices(speech):
@@ -221,25 +273,25 @@ def test_the_language_check_hears_what_it_hears_in_windows(chunked, speech):
     assert scores[0].mean == pytest.approx(scores[1].mean, abs=0.5)
 
 
-def test_the_bundled_live_encoder_is_that_of_the_last_revision(speech):
-    now, former = (
+def test_bundled_live_encoders_are_those_of_revisions(speech):
+    former, *later = (
         voicenym.load("word-codes", revision=revision).stream(KEY.pseudonym("anna"), RATE)
-        for revision in (6, 5)
+        for revision in (5, 6, 8)
     )
-    assert now.latency < 0.6 * former.latency
-    last, before = live(speech), live(speech, revision=5)
-    assert torch.equal(last, live(speech, revision=6))
-    assert not torch.equal(last, before)
-    wanted = words(before)
-    assert likeness(wanted, words(last)) > likeness(wanted, wanted.roll(7, 0)) + 0.3
+    assert all(stream.latency < 0.6 * former.latency for stream in later)
+    wanted = words(live(speech, revision=5))
+    for revision in (6, 8):
+        found = words(live(speech, revision=revision))
+        assert likeness(wanted, found) > likeness(wanted, wanted.roll(7, 0)) + 0.3
 
 
-def test_recordings_of_the_last_revision_are_those_of_the_one_before(speech):
+@pytest.mark.parametrize(("one", "other"), [(5, 6), (7, 8)])
+def test_revisions_that_change_streams_alone_leave_recordings_as_they_are(speech, one, other):
     both = [
         voicenym.load("word-codes", revision=revision)(
             voicenym.Audio(speech, RATE), KEY.pseudonym("anna")
         ).samples
-        for revision in (5, 6)
+        for revision in (one, other)
     ]
     assert torch.equal(*both)
 

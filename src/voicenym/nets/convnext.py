@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import torch
 
 from voicenym.nets.streaming import FEW_STEPS, Memory, extend
@@ -41,14 +44,24 @@ class Block(torch.nn.Module):
         self.scale = torch.nn.Parameter(torch.full((width,), scale))
 
     def forward(
-        self, x: torch.Tensor, speaker: torch.Tensor, memory: Memory | None = None
+        self,
+        x: torch.Tensor,
+        speaker: torch.Tensor,
+        memory: Memory | None = None,
+        few: bool = False,
     ) -> torch.Tensor:
-        """``[batch, frame, width]`` and ``[batch, 1, speaker]`` to ``[batch, frame, width]``."""
+        """``[batch, frame, width]`` and ``[batch, 1, speaker]`` to ``[batch, frame, width]``.
+
+        Args:
+            x, speaker: as stated.
+            memory: of a stream.
+            few: whether a few frames may be computed in another order of sums, as in a stream.
+        """
         window = extend(x, self.behind, self.ahead, memory, self, dim=1)
         ready = window.shape[1] - self.behind - self.ahead
         if ready <= 0:
             return x[:, :0]
-        y = self._convolved(window, ready, memory)
+        y = self._convolved(window, ready, few or memory is not None)
         y = self.norm(y)
         if self.adapt is not None:
             gain, shift = self._adapted(speaker, memory)
@@ -57,7 +70,7 @@ class Block(torch.nn.Module):
         y = self.narrow(torch.nn.functional.gelu(self.widen(y))).to(x)
         return torch.addcmul(window.narrow(1, self.behind, ready), y, self.scale)
 
-    def _convolved(self, window: torch.Tensor, ready: int, memory: Memory | None) -> torch.Tensor:
+    def _convolved(self, window: torch.Tensor, ready: int, few: bool) -> torch.Tensor:
         """Depthwise convolution ``[batch, frame, width]`` of a window ``[batch, behind + frame +
         ahead, width]``.
 
@@ -65,7 +78,7 @@ class Block(torch.nn.Module):
         long for them.
         """
         layer = self.depthwise
-        if memory is None or len(window) * ready > FEW_STEPS or window.device.type != "cpu":
+        if not few or len(window) * ready > FEW_STEPS or window.device.type != "cpu":
             return layer(window.transpose(1, 2)).transpose(1, 2)
         assert layer.bias is not None
         frames = window.unfold(1, layer.kernel_size[0], 1)
@@ -88,3 +101,38 @@ class Block(torch.nn.Module):
             kept[(self, "speaker")] = speaker.clone()
             kept[(self, "gain")], kept[(self, "shift")] = 1.0 + gain, shift
         return kept[(self, "gain")], kept[(self, "shift")]
+
+
+def reaches(layers: Sequence[Any]) -> list[tuple[int, int]]:
+    """Frames behind and ahead that the input of each of some layers reaches, as seen from the
+    output of the last; at the end that output, which is as it is.
+
+    Args:
+        layers: with attributes ``behind`` and ``ahead``, in their order.
+    """
+    return [
+        (sum(one.behind for one in layers[at:]), sum(one.ahead for one in layers[at:]))
+        for at in range(len(layers) + 1)
+    ]
+
+
+def in_frames(
+    blocks: Iterable[torch.nn.Module], x: torch.Tensor, speaker: torch.Tensor, wanted: slice
+) -> torch.Tensor:
+    """Output ``[batch, wanted, width]`` of blocks in some frames, up to rounding; each computes no
+    more than these depend on.
+
+    Args:
+        blocks: of :class:`Block`, in their order.
+        x: ``[batch, frame, width]``; zeros are around it.
+        speaker: as of :meth:`Block.forward`.
+        wanted: frames of ``x``.
+    """
+    layers: list[Any] = list(blocks)
+    first, end, _ = wanted.indices(x.shape[1])
+    start, count = 0, x.shape[1]
+    for block, (behind, ahead) in zip(layers, reaches(layers), strict=False):
+        begin = max(0, first - behind)
+        x = x[:, begin - start : min(count, end + ahead) - start]
+        x, start = block(x, speaker, few=True), begin
+    return x[:, first - start : end - start]

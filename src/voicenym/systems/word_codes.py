@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,13 +15,19 @@ from voicenym.identity.pools.sex_rule import Rule
 from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.matrix_precision import SINGLE, unfit
 from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.words.live_word_codes import LiveWordCodes
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
+from voicenym.resynthesis.pipeline.live_content import LiveSteps
 from voicenym.resynthesis.pipeline.live_core import LiveCore
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 from voicenym.resynthesis.pipeline.profile_reader import nobody
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
+
+USUAL = "usual"
+DELAYS: Mapping[str, LiveSteps | None] = {USUAL: None, "short": LiveSteps(2, 2)}
+"""Steps of live streams by the delay that is asked for; None for those of the live encoder."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +57,15 @@ class WordCodes(Pipeline):
         sex: ``same``, ``opposite`` or ``any``, of the drawn voice.
         precision: of the encoder's matrix products: ``single``, or ``bfloat16`` where the
             processor has it, in which one code in a hundred differs.
+        delay: of live streams: ``usual``, or ``short``, which is 0.16 s shorter and loses more
+            words, from revision 8 on.
 
     Attributes:
         live_encoder_from: revision from which live streams of the bundled weights have the live
             encoder (:mod:`voicenym.nets.words.live_word_codes`); those of weights of one's own
             have it where it is there.
+        of_recordings_alone: revision that changed recordings, and not live streams.
+        short_delay_from: revision from which the bundled live encoder knows short delays.
     """
 
     f0: str = "predicted"
@@ -64,13 +74,16 @@ class WordCodes(Pipeline):
     accent: str = ""
     sex: Rule = "any"
     precision: str = SINGLE
+    delay: str = USUAL
 
     streams: ClassVar[bool] = True
     running_averages: ClassVar[bool] = True
-    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5, 6, 7)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5, 6, 7, 8)
     coarse_silence_from: ClassVar[int] = 5
     live_encoder_from: ClassVar[int] = 6
-    last_live_revision: ClassVar[int] = 6
+    of_recordings_alone: ClassVar[int] = 7
+    short_delay_from: ClassVar[int] = 8
+    last_live_revision: ClassVar[int] = 8
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -140,6 +153,10 @@ class WordCodes(Pipeline):
         super().__post_init__()
         if reason := unfit(self.precision, self.device):
             raise UnknownSystemError(f"{self.card.name}: {reason}")
+        if self.delay not in DELAYS:
+            raise UnknownSystemError(
+                f"{self.card.name}: no delay {self.delay!r}; choose from {', '.join(DELAYS)}"
+            )
 
     @property
     def parts(self) -> Assembly:
@@ -190,13 +207,35 @@ class WordCodes(Pipeline):
             raise UnknownSystemError(
                 f"{self.card.name}: pseudonyms of one live stream need one revision"
             )
-        synthesizer = self.synthesizer_of(min(revision, self.last_live_revision))
-        parts = replace(self.parts, synthesizer=synthesizer)
+        if revision == self.of_recordings_alone:
+            revision -= 1
         accent = self.prosody_of(revision).accent
-        if self._is_bundled and revision < self.live_encoder_from:
-            parts = replace(parts, live_codes=None)
+        parts = replace(
+            self.parts,
+            synthesizer=self.synthesizer_of(revision),
+            live_codes=self._live_codes_of(revision),
+        )
+        steps = DELAYS[self.delay]
+        if steps is not None and (
+            accent != "drawn"
+            or parts.live_codes is None
+            or (self._is_bundled and revision < self.short_delay_from)
+        ):
+            raise UnknownSystemError(
+                f"{self.card.name}: delay={self.delay} needs a live encoder, drawn accents and "
+                f"revision {self.short_delay_from}; take a new key, or delay={USUAL}"
+            )
         voice = self.voice(pseudonyms, nobody(len(pseudonyms), parts))
-        return LiveCore(parts, voice, accent, self.device, bool(self.language))
+        return LiveCore(parts, voice, accent, self.device, bool(self.language), steps)
+
+    def _live_codes_of(self, revision: int) -> LiveWordCodes | None:
+        """The live encoder of a revision, if it has one."""
+        if self._is_bundled and revision < self.live_encoder_from:
+            return None
+        name = assembly.of_revision(self.folder, "live", revision)
+        if name == "live":
+            return self.parts.live_codes
+        return assembly.later_live(self.folder, self.device, name)
 
     @property
     def accents(self) -> tuple[str, ...]:
@@ -223,9 +262,10 @@ class WordCodes(Pipeline):
 
     def parameters(self) -> dict[str, Any]:
         found = super().parameters()
-        if self.precision == SINGLE:
-            del found["precision"]
-        if not self.accent:  # as the former revisions have them
+        for name, usual in (("precision", SINGLE), ("delay", USUAL)):
+            if found[name] == usual:  # as the former revisions have them
+                del found[name]
+        if not self.accent:
             del found["accent"]
         return found
 

@@ -46,6 +46,20 @@ def test_a_row_depends_on_nothing_behind_its_end(codes):
             torch.testing.assert_close(together.states[row, known:], blank)
 
 
+def test_vectors_of_some_codes_are_those_of_all(codes):
+    every = codes.sizes.every
+    states = torch.randn(2, 12 * every, 12)
+    if codes.sizes.normalised:
+        with pytest.raises(ValueError, match="by whole recordings"):
+            codes.encoded_codes(states, slice(0, 2))
+        return
+    with torch.inference_mode():
+        whole = codes.encoded(states, torch.tensor([12 * every] * 2))
+        for first, end in ((0, 12), (0, 1), (5, 7), (11, 12), (4, 4)):
+            found = codes.encoded_codes(states, slice(first, end))
+            torch.testing.assert_close(found, whole[:, first:end], rtol=1e-5, atol=1e-5)
+
+
 def test_codes_alone_give_the_states_of_a_whole_window(codes):
     states, every = torch.randn(1, 33, 12), codes.sizes.every
     with torch.inference_mode():

@@ -68,6 +68,26 @@ def test_draws_of_a_part_fit_those_of_the_whole(network):
     assert not torch.allclose(other, whole)
 
 
+@pytest.mark.parametrize(("first", "end"), [(0, 30), (0, 2), (13, 14), (27, None), (5, 5)])
+def test_a_contour_of_some_frames_is_that_of_all(network, first, end):
+    content = torch.randn(2, 30, 6, generator=torch.Generator().manual_seed(5))
+    computed = []
+    hooks = [
+        block.register_forward_pre_hook(lambda part, given: computed.append(given[0].shape[1]))
+        for block in network.blocks
+    ]
+    with torch.inference_mode():
+        whole = network.drawn(content, MEAN, STD, SEEDS, 8)
+        computed.clear()
+        some = network.drawn(content, MEAN, STD, SEEDS, 8, slice(first, end))
+    for hook in hooks:
+        hook.remove()
+    torch.testing.assert_close(some, whole[:, 4 * first : None if end is None else 4 * end])
+    # two frames on either side of each block of kernel 5
+    wanted = (30 if end is None else end) - first
+    assert all(many <= wanted + 4 * (2 - at) for at, many in enumerate(computed))
+
+
 def test_the_folder_keeps_it_and_even_kernels_are_refused(network, tmp_path):
     save(network, tmp_path)
     again = load(tmp_path)

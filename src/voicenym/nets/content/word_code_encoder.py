@@ -17,7 +17,7 @@ import torch
 from voicenym.nets.architectures import Kinds, Network, sizes
 from voicenym.nets.content import drawn_accent
 from voicenym.nets.content.drawn_accent import DrawnAccent
-from voicenym.nets.convnext import Block
+from voicenym.nets.convnext import Block, in_frames
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.streaming import Conv
 
@@ -137,6 +137,27 @@ class WordCodeEncoder(Network):
         for block in self.before:
             x = block(x, x.new_zeros(len(x), 1, 0)) * inside
         x = self.slow(x.transpose(1, 2)).transpose(1, 2)
+        return self.even(self.narrow(x))  # type: ignore[no-any-return]
+
+    def encoded_codes(self, states: torch.Tensor, wanted: slice) -> torch.Tensor:
+        """:meth:`encoded` of some codes of whole rows, up to rounding, at the cost of what these
+        depend on.
+
+        Args:
+            states: ``[batch, state, size]``, of whole codes.
+            wanted: codes.
+
+        Raises:
+            ValueError: an encoder that needs whole recordings.
+        """
+        every, count = self.sizes.every, states.shape[1] // self.sizes.every
+        if self.sizes.normalised:
+            raise ValueError("this encoder normalises states by whole recordings")
+        first, end, _ = wanted.indices(count)
+        start, stop = max(0, first - 1), min(count, end + 1)  # codes whose states are read
+        x = self.enter(self.norm(states))
+        x = in_frames(self.before, x, x.new_zeros(len(x), 1, 0), slice(start * every, stop * every))
+        x = self.slow(x.transpose(1, 2)).transpose(1, 2)[:, first - start :][:, : end - first]
         return self.even(self.narrow(x))  # type: ignore[no-any-return]
 
     def drawn(self, numbers: torch.Tensor) -> DrawnAccent:

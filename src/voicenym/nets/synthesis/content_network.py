@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from voicenym.nets.architectures import Network
-from voicenym.nets.convnext import Block
+from voicenym.nets.convnext import Block, in_frames
 from voicenym.nets.masked_batch import valid
 
 
@@ -49,6 +49,19 @@ class ContentNetwork(Network):
 
     def config(self) -> dict[str, Any]:
         return dict(self._config)
+
+    def some_numbers(self, content: torch.Tensor, wanted: slice) -> torch.Tensor:
+        """Outputs ``[batch, wanted, output]`` float32 of some frames, up to rounding, at the cost
+        of what these depend on.
+
+        Args:
+            content: ``[batch, frame, element]``.
+            wanted: frames of it.
+        """
+        x = self.enter(content)
+        x = in_frames(self.blocks, x, x.new_zeros(len(x), 1, 0), wanted)
+        found: torch.Tensor = self.head(self.norm(x)).float()
+        return found
 
     def numbers(self, content: torch.Tensor, lengths: torch.Tensor | None) -> torch.Tensor:
         """Outputs of each frame, ``[batch, frame, output]`` float32.

@@ -72,7 +72,11 @@ class F0Predictor(ContentNetwork):
             lengths: ``[batch]``, content frames of each row; None where all are whole. A row does
                 not depend on what follows its end.
         """
-        found = self.numbers(content, lengths).unflatten(2, (self.every, 3)).flatten(1, 2)
+        return self._distribution(self.numbers(content, lengths))
+
+    def _distribution(self, numbers: torch.Tensor) -> PredictedF0:
+        """Distribution for F0 frames of outputs ``[batch, content frame, output]``."""
+        found = numbers.unflatten(2, (self.every, 3)).flatten(1, 2)
         voicing, mean, deviation = found.unbind(2)
         return PredictedF0(voicing, mean, torch.nn.functional.softplus(deviation) + LEAST_DEVIATION)
 
@@ -83,6 +87,7 @@ class F0Predictor(ContentNetwork):
         std: torch.Tensor,
         seeds: torch.Tensor,
         start: int = 0,
+        wanted: slice | None = None,
     ) -> torch.Tensor:
         """A contour drawn from the distribution, ``[batch, frame]`` in Hz, 0 where unvoiced.
 
@@ -94,8 +99,14 @@ class F0Predictor(ContentNetwork):
             mean, std: of ln F0 of the target voices, ``[batch]``.
             seeds: ``[batch]`` int64.
             start: F0 frame at which the content begins.
+            wanted: content frames for which a contour is wanted, at the cost of what it depends on;
+                None for all.
         """
-        found = self(content)
+        if wanted is None:
+            found = self(content)
+        else:
+            found = self._distribution(self.some_numbers(content, wanted))
+            start += wanted.indices(content.shape[1])[0] * self.every
         seconds = (start + torch.arange(found.mean.shape[1])) * (self.hop / RATE)
         noise = random_contours(seeds.tolist(), seconds).to(found.mean)
         z = (found.mean + found.deviation * noise).clamp(-FARTHEST, FARTHEST)

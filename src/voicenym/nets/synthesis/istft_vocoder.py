@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from voicenym.nets.convnext import Block
+from voicenym.nets.convnext import Block, in_frames, reaches
 from voicenym.nets.stft import InverseStft, Stft
 from voicenym.nets.streaming import Conv, Memory, align
 from voicenym.nets.synthesis.excitation import Noise, Phase, Pulses
@@ -175,20 +175,12 @@ class IstftVocoder(Synthesizer):
                 depend on.
         """
         first, end, _ = wanted.indices(content.shape[1])
-        layers: list[Any] = [self.enter, *self.blocks]
-        # of the input, and of the output of each layer
-        reaches = [
-            (sum(one.behind for one in layers[at:]), sum(one.ahead for one in layers[at:]))
-            for at in range(len(layers) + 1)
-        ]
-        starts = [max(0, first - before) for before, _ in reaches]
-        ends = [min(content.shape[1], end + after) for _, after in reaches]
-        own = slice(starts[0], ends[0])
+        behind, ahead = reaches([self.enter, *self.blocks])[0]
+        start = max(0, first - behind)
+        own = slice(start, min(content.shape[1], end + ahead))
         x = self._entered(content[:, own], f0[:, own], speaker, None)
-        for at, block in enumerate(self.blocks, 1):
-            x = x[:, starts[at] - starts[at - 1] : ends[at] - starts[at - 1]]
-            x = block(x, speaker[:, None], None)
-        return self._headed(x[:, starts[-1] - starts[-2] :][:, : ends[-1] - starts[-1]])
+        found = in_frames(self.blocks, x, speaker[:, None], slice(first - start, end - start))
+        return self._headed(found)
 
     def rendered(
         self, filters: torch.Tensor, f0: torch.Tensor, seed: torch.Tensor, memory: Memory

@@ -11,7 +11,6 @@ from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.live_word_codes import (
     HALF,
     LiveWordCodes,
-    encoded,
     floored,
     mel_spectra,
 )
@@ -86,12 +85,13 @@ class LiveCodeStream:
         x = self._encoder.norm(x)
         after = x.shape[1] - self._chunk
         read = torch.cat([self._left, pad(x, (0, 0, 0, self._after - after))], 1)
-        vectors = encoded(self._head, read)[0]
-        self._left = torch.cat([self._left, x[:, : self._chunk]], 1)[:, -own.left :]
-        self._next += self._chunk
         every = self._network.every
         start, end = own.left // every, (own.left + self._chunk) // every
-        return ChunkVectors(vectors[start:end], vectors[end : end + after // every])
+        known = slice(start, end + after // every)
+        vectors = self._head.encoded_codes(read, known)[0]
+        self._left = torch.cat([self._left, x[:, : self._chunk]], 1)[:, -own.left :]
+        self._next += self._chunk
+        return ChunkVectors(vectors[: end - start], vectors[end - start :])
 
     def _convolved(self, samples: torch.Tensor, last: bool) -> torch.Tensor:
         """States before the layers ``[1, state, width]`` of the chunk and what is after it."""

@@ -15,6 +15,7 @@
            native/        encoder of codes of a native reading; where the accent is native
            drawn/         one with directions of accents; where the accent is drawn
            live/          changes of content and drawn for live streams; where they are live
+           live-8/     of word-codes from revision 8 on, in bundled folders
            language/      scores of other languages; where recordings of these are refused
 
 Each part is a folder of its own, ``config.json`` and ``model.safetensors``, whose bytes are checked
@@ -42,6 +43,7 @@ from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.words import live_word_codes
+from voicenym.nets.words.live_word_codes import LiveWordCodes
 from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE
@@ -64,12 +66,13 @@ CHOICES = (
     "native",
     "drawn",
     "live",
+    "live-8",
     "synthesizer-7",
 )
 """Optional modules, which some systems need."""
 OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE, "live")
 """Those that are loaded with the needed ones, where they are there."""
-OF_REVISIONS = {"roh-2": "roh", "synthesizer-7": "synthesizer"}
+OF_REVISIONS = {"roh-2": "roh", "synthesizer-7": "synthesizer", "live-8": "live"}
 """Modules that stand for others from a revision of a system on; ``-2`` is from revision 2 on."""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
@@ -178,6 +181,8 @@ def check(places: Mapping[str, Path], settings: Settings) -> None:
         record = TrainingRecord.of(places[name])
         if record is not None:
             record.check(places)
+    if "live-8" in places:
+        replace(networks, live_codes=live_word_codes.load(places["live-8"]))
     size, known = networks.speaker.size, names(places["speaker"])
     found: dict[str, Any] = {}
     if "pool" in places:
@@ -253,6 +258,25 @@ def _later_synthesizer(place: Path, device: str, digest: str) -> Synthesizer:
     return made
 
 
+def later_live(folder: Path, device: str, name: str) -> LiveWordCodes:
+    """A live encoder of a later revision, likewise.
+
+    Args:
+        folder: of the pipeline.
+        device: where it computes.
+        name: of the encoder.
+
+    Raises:
+        WeightsError, VoicenymError: as of :func:`opened`.
+    """
+    return _later_live(part(folder, name), device, _digest(located(folder, name)))
+
+
+@functools.lru_cache(maxsize=2)
+def _later_live(place: Path, device: str, digest: str) -> LiveWordCodes:
+    return live_word_codes.load(place).to(device).requires_grad_(False)
+
+
 @functools.lru_cache(maxsize=2)
 def _opened(
     folder: Path, device: str, precision: str, natives: frozenset[str], stamp: int
@@ -302,9 +326,8 @@ def parts_of(folder: Path, without: Collection[str] = ()) -> dict[str, Path]:
     """Folders of the modules of a pipeline by name, but for some, for those that stand for one of
     these in later revisions, and for a live encoder without the modules that it was trained for.
     """
-    gone = {*without, *(name for name, former in OF_REVISIONS.items() if former in without)}
-    if {"content", "drawn"} & gone:
-        gone.add("live")
+    gone = {*without, *(["live"] if {"content", "drawn"} & {*without} else [])}
+    gone |= {name for name, former in OF_REVISIONS.items() if former in gone}
     return {name: located(folder, name) for name in there_are(folder) if name not in gone}
 
 

@@ -45,6 +45,18 @@ class StepContent(NamedTuple):
     before: int
 
 
+class LiveSteps(NamedTuple):
+    """States of a live encoder, of 20 ms.
+
+    Args:
+        chunk: that are computed at a time.
+        ahead: after a chunk that are read with it.
+    """
+
+    chunk: int
+    ahead: int
+
+
 class StepSizes(NamedTuple):
     """Samples of a step, before it and after it."""
 
@@ -134,6 +146,7 @@ class ChunkContent:
         encoder, head: of Whisper and of word codes, with its changes.
         drawn: the accent; None for none.
         language: receives scores by the encoder of whole recordings, :data:`LANGUAGE_SECONDS` late.
+        steps: of the stream; by default those of the network.
     """
 
     def __init__(
@@ -144,11 +157,13 @@ class ChunkContent:
         head: WordCodeEncoder,
         drawn: DrawnAccent | None,
         language: LanguageCheck,
+        steps: LiveSteps | None = None,
     ) -> None:
         self._content, self._head, self._drawn = content, head, drawn
-        self._stream = LiveCodeStream(network, encoder, head)
+        steps = steps or LiveSteps(network.sizes.chunk, network.sizes.ahead)
+        self._stream = LiveCodeStream(network, encoder, head, steps.ahead, steps.chunk)
         self._language = language
-        self._ahead = network.sizes.ahead * STATE
+        self._ahead = steps.ahead * STATE
         self._entries = encoder.window.new_zeros(0, content.size)
         self._silent = torch.zeros(0, dtype=torch.bool, device=encoder.window.device)
         self._heard: list[tuple[torch.Tensor, torch.Tensor]] = []

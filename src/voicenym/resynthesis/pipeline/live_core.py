@@ -31,6 +31,7 @@ from voicenym.resynthesis.pipeline.language_check import LanguageCheck, is_forei
 from voicenym.resynthesis.pipeline.live_content import (
     ChunkContent,
     LiveContent,
+    LiveSteps,
     StepContent,
     WindowContent,
 )
@@ -55,6 +56,7 @@ class LiveCore:
         device: where to compute.
         language_known: whether the user says that the speech is of the language of the weights;
             else speech of another one is silent once it is detected.
+        steps: of a live encoder; by default its own.
 
     Raises:
         VoicenymError: parts that do not work live.
@@ -67,6 +69,7 @@ class LiveCore:
         accent: str,
         device: str = "cpu",
         language_known: bool = False,
+        steps: LiveSteps | None = None,
     ) -> None:
         content, synthesizer = parts.content, parts.synthesizer
         if (
@@ -88,7 +91,7 @@ class LiveCore:
             encoder = network.of_encoder.changed(content.encoder)
             head = network.of_head.changed(parts.natives["drawn"])
             sources = [
-                ChunkContent(content, network, encoder, head, own.accents, language)
+                ChunkContent(content, network, encoder, head, own.accents, language, steps)
                 for own, language in zip(rows, languages, strict=True)
             ]
         else:
@@ -160,18 +163,18 @@ class _Row:
         samples, voice = window.samples[row], self._voice
         found = self._source.frames(window, samples)
         every = self._parts.content.hop // hop
-        first, frames = found.before * every, frames_of(self._parts, window.kept)
+        context = min(found.before, math.ceil(FILTER_SECONDS * RATE / self._parts.content.hop))
+        frames, first = frames_of(self._parts, window.kept), context * every
         predictor = self._parts.f0_predictor
         assert predictor is not None  # LiveCore
-        begin = (window.start + window.before) // hop - first
+        begin = (window.start + window.before) // hop - found.before * every
+        read = slice(found.before - context, None)
         f0 = predictor.drawn(
-            found.entries[None], voice.log_f0, voice.log_f0_std, voice.seeds, begin
+            found.entries[None], voice.log_f0, voice.log_f0_std, voice.seeds, begin, read
         )
-        content = found.entries.repeat_interleave(every, 0)[None]
-        known = max(0, first - round(FILTER_SECONDS * RATE / hop))
-        filters = self._synthesizer.filters(content[:, known:], f0[:, known:], voice.vectors)
+        content = found.entries[read].repeat_interleave(every, 0)[None]
         own = slice(first, first + frames)
-        filters = filters[:, first - known : first - known + frames]
+        filters = self._synthesizer.filters(content, f0, voice.vectors, own)
         made = self._synthesizer.rendered(filters, f0[:, own], voice.seeds, self._memory)[0]
         return self._level.push(self._presence(window, samples, found, frames), made)
 
