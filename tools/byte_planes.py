@@ -2,7 +2,7 @@
 
 python tools/byte_planes.py
 
-Weights stay as they are where a wheel would be less than 0.4 MB smaller.
+Weights stay as they are where a wheel would be less than 0.1 MB smaller.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from voicenym.nets.byte_planes import joined, split
 from voicenym.nets.checkpoint import PLANES, WEIGHTS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
-LEAST_SAVED = 400_000
+LEAST_SAVED = 100_000
 
 
 def store(path: Path) -> int:

@@ -233,7 +233,7 @@ class WordCodes(Pipeline):
         if self._is_bundled and revision < self.live_encoder_from:
             return None
         name = assembly.of_revision(self.folder, "live", revision)
-        if name == "live":
+        if name == "live" or self.parts.live_codes is None:  # whose accents are not drawn
             return self.parts.live_codes
         return assembly.later_live(self.folder, self.device, name)
 
