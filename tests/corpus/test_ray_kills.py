@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 import soundfile
 
+import voicenym
 from voicenym.corpus import batch_runner, ray_pool
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.engines import RayEngine
@@ -38,7 +39,9 @@ def corpus(tmp_path) -> Path:
 
 
 def job(out: Path) -> Job:
-    return Job("mcadams", {}, KEY, log=out / "voicenym.jsonl")
+    # all of them, as the command logs them
+    parameters = voicenym.load("mcadams").parameters()
+    return Job("mcadams", parameters, KEY, log=out / "voicenym.jsonl")
 
 
 def outputs(folder: Path) -> dict[str, bytes]:

@@ -137,9 +137,9 @@ class WordCodes(Pipeline):
             "the weights are of English: recordings of other languages are refused where they are "
             "detected; others become English sounds",
             "words of children are often lost already in the codes",
-            "live, it is 0.4 s late (0.2 s with delay=short, which loses two of three words of "
-            "learners of English) and timing is kept, which attackers use (EER 25.1 %), and more "
-            "words are lost: WER by Whisper tiny.en is 1.56 times the originals'",
+            "live, it is 0.4 s late (0.2 s with delay=short) and timing is kept, which attackers "
+            "use (EER 25.1 %), and more words are lost: WER by Whisper tiny.en is 1.48 times the "
+            "originals' (with delay=short 1.87)",
             "music between speech, overlapping talkers and whispering are spoken as if they were "
             "one voice",
         ),
