@@ -300,14 +300,15 @@ def _cores(stream):
     return [value for value in vars(stream).values() if hasattr(value, "flush")]
 
 
-def test_a_live_encoder_of_another_teacher_is_refused(chunked, tmp_path):
+@pytest.mark.parametrize("name", ["live", "live-8"])
+def test_a_live_encoder_of_another_teacher_is_refused(chunked, tmp_path, name):
     bundled = assembly.BUNDLED / "ssl"
     parts = assembly.opened(bundled, natives=["native"])
     content = parts.content
     other = LiveWordCodes.of(content.encoder, content.whisper_sizes, parts.natives["native"])
     live_word_codes.save(other, tmp_path / "other")
     with pytest.raises(VoicenymError, match="trained for another content, or other drawn accents"):
-        assembly.assemble(tmp_path / "never", {**_places(bundled), "live": tmp_path / "other"})
+        assembly.assemble(tmp_path / "never", {**_places(bundled), name: tmp_path / "other"})
 
 
 def _places(folder):

@@ -17,7 +17,7 @@ from voicenym.nets.matrix_precision import SINGLE, unfit
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.words.live_word_codes import LiveWordCodes
 from voicenym.pseudonym import Pseudonym
-from voicenym.resynthesis.pipeline import assembly
+from voicenym.resynthesis.pipeline import assembly, later_modules
 from voicenym.resynthesis.pipeline.live_content import LiveSteps
 from voicenym.resynthesis.pipeline.live_core import LiveCore
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
@@ -167,7 +167,7 @@ class WordCodes(Pipeline):
         name = assembly.of_revision(self.folder, "synthesizer", revision)
         if name == "synthesizer":
             return self.parts.synthesizer
-        return assembly.later_synthesizer(self.folder, self.device, name)
+        return later_modules.synthesizer(self.folder, self.device, name)
 
     def prosody_of(self, revision: int) -> Prosody:
         level = self.level or ("fixed" if revision >= 2 else "drawn")
@@ -236,7 +236,7 @@ class WordCodes(Pipeline):
         name = assembly.of_revision(self.folder, "live", revision)
         if name == "live" or self.parts.live_codes is None:  # whose accents are not drawn
             return self.parts.live_codes
-        return assembly.later_live(self.folder, self.device, name)
+        return later_modules.live_encoder(self.folder, self.device, name)
 
     @property
     def accents(self) -> tuple[str, ...]:

@@ -41,9 +41,7 @@ from voicenym.nets.matrix_precision import SINGLE
 from voicenym.nets.names_and_paths import is_path
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
-from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.words import live_word_codes
-from voicenym.nets.words.live_word_codes import LiveWordCodes
 from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE
@@ -235,46 +233,6 @@ def opened(
             ) from None
         raise WeightsError(f"no weights in {folder}; put them together: {ASSEMBLE}") from None
     return _opened(folder, device, precision, frozenset(natives), stamp)
-
-
-def later_synthesizer(folder: Path, device: str, name: str) -> Synthesizer:
-    """A synthesizer of a later revision, beside the modules of :func:`opened`; cached as these.
-
-    Args:
-        folder: of the pipeline.
-        device: where it computes.
-        name: of the synthesizer.
-
-    Raises:
-        WeightsError, VoicenymError: as of :func:`opened`.
-    """
-    return _later_synthesizer(part(folder, name), device, _digest(located(folder, name)))
-
-
-@functools.lru_cache(maxsize=2)
-def _later_synthesizer(place: Path, device: str, digest: str) -> Synthesizer:
-    made = synthesizers.load(place)
-    made.to(device).requires_grad_(False)
-    return made
-
-
-def later_live(folder: Path, device: str, name: str) -> LiveWordCodes:
-    """A live encoder of a later revision, likewise.
-
-    Args:
-        folder: of the pipeline.
-        device: where it computes.
-        name: of the encoder.
-
-    Raises:
-        WeightsError, VoicenymError: as of :func:`opened`.
-    """
-    return _later_live(part(folder, name), device, _digest(located(folder, name)))
-
-
-@functools.lru_cache(maxsize=2)
-def _later_live(place: Path, device: str, digest: str) -> LiveWordCodes:
-    return live_word_codes.load(place).to(device).requires_grad_(False)
 
 
 @functools.lru_cache(maxsize=2)

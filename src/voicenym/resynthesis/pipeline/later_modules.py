@@ -1,0 +1,51 @@
+"""Modules that stand for others from a revision of a system on, beside those of a pipeline
+(:data:`voicenym.resynthesis.pipeline.assembly.OF_REVISIONS`).
+"""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from voicenym.nets.checkpoint import DIGEST, configuration
+from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.words import live_word_codes
+from voicenym.nets.words.live_word_codes import LiveWordCodes
+from voicenym.resynthesis.pipeline import assembly
+
+
+def synthesizer(folder: Path, device: str, name: str) -> Synthesizer:
+    """A synthesizer; cached while its weights do not change.
+
+    Args:
+        folder: of the pipeline.
+        device: where it computes.
+        name: of the module.
+
+    Raises:
+        WeightsError, VoicenymError: as of :func:`voicenym.resynthesis.pipeline.assembly.part`, or
+            weights that cannot be read.
+    """
+    return _synthesizer(assembly.part(folder, name), device, _digest(folder, name))
+
+
+def live_encoder(folder: Path, device: str, name: str) -> LiveWordCodes:
+    """A live encoder, as :func:`synthesizer`."""
+    return _live_encoder(assembly.part(folder, name), device, _digest(folder, name))
+
+
+@functools.lru_cache(maxsize=2)
+def _synthesizer(place: Path, device: str, digest: str) -> Synthesizer:
+    made = synthesizers.load(place)
+    made.to(device).requires_grad_(False)
+    return made
+
+
+@functools.lru_cache(maxsize=2)
+def _live_encoder(place: Path, device: str, digest: str) -> LiveWordCodes:
+    return live_word_codes.load(place).to(device).requires_grad_(False)
+
+
+def _digest(folder: Path, name: str) -> str:
+    return str(configuration(assembly.located(folder, name)).get(DIGEST, ""))
