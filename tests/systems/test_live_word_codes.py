@@ -105,6 +105,12 @@ def test_a_short_delay_needs_its_live_encoder(speech, settings):
         live(speech, delay="short", **settings)
 
 
+@pytest.mark.parametrize("accent", ["native", "kept"])
+def test_a_short_delay_with_another_accent_is_refused_before_a_session_begins(accent):
+    with pytest.raises(UnknownSystemError, match="delay=short needs a live encoder"):
+        voicenym.load("word-codes", delay="short", accent=accent)
+
+
 def test_a_delay_changes_nothing_but_streams(speech):
     one, other = (voicenym.load("word-codes", delay=delay) for delay in ("usual", "short"))
     audio, pseudonym = voicenym.Audio(speech, RATE), KEY.pseudonym("anna")

@@ -53,7 +53,8 @@ class Block(torch.nn.Module):
         """``[batch, frame, width]`` and ``[batch, 1, speaker]`` to ``[batch, frame, width]``.
 
         Args:
-            x, speaker: as stated.
+            x: frames; without a memory, zeros are around them.
+            speaker: of the rows.
             memory: of a stream.
             few: whether a few frames may be computed in another order of sums, as in a stream.
         """

@@ -17,7 +17,12 @@ from voicenym.nets.words.whisper import STATE
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.training.content.live_code_texts import TextWindow, TextWindows, text_batch
 from voicenym.training.content.live_code_windows import Taught
-from voicenym.training.content.train_live_codes import Distillation, LiveCodesConfig, Texts
+from voicenym.training.content.train_live_codes import (
+    Distillation,
+    LiveCodesConfig,
+    Texts,
+    train,
+)
 from voicenym.training.content.train_word_codes import places_of
 from voicenym.training.speech.speech_cache import Utterance
 
@@ -171,3 +176,8 @@ def test_accents_are_drawn_for_a_share_of_the_windows(parts, whisper):
     with torch.no_grad():
         assert torch.equal(words(plain, some, 1), words(plain, some, 2))
         assert not torch.equal(words(accented, some, 1), words(accented, some, 2))
+
+
+def test_words_that_count_need_texts(parts, speech, tmp_path):
+    with pytest.raises(CorpusError, match="no texts are given; give them, or 'words: 0'"):
+        train(*parts, speech, speech, LiveCodesConfig(words=0.5), tmp_path)

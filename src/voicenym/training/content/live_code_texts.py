@@ -133,7 +133,7 @@ def text_batch(
     Args:
         windows: of :class:`TextWindows`.
         every: states of a code.
-        chunk: states of the longest chunk.
+        chunk: states of a chunk, or a common multiple of those of several.
         places: of each token among those that scores are made for.
     """
     samples, sizes = padded([torch.from_numpy(one.samples) for one in windows])

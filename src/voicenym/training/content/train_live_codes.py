@@ -9,6 +9,7 @@ step to step, and so does the position of the first.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 import lightning.pytorch as pl
 import torch
 
+from voicenym.errors import CorpusError
 from voicenym.nets.content import drawn_accent
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.masked_batch import valid
@@ -246,11 +248,13 @@ def train(
     """
     machine = machine or Machine()
     every, chunk = network.every, network.sizes.chunk
-    longest = max((chunk, *(one for one, _ in config.delays)))
-    states = max(1, round(config.seconds * 50 / longest)) * longest
+    whole = math.lcm(chunk, *(one for one, _ in config.delays))
+    states = max(1, round(config.seconds * 50 / whole)) * whole
     count = machine.crops(config.every, config.batch)
     windows: SpeakerWindows | TextWindows
     join: Callable[[list[Any]], Any] | None = None
+    if texts is None and config.words:
+        raise CorpusError("words have a weight, and no texts are given; give them, or 'words: 0'")
     if texts is None:
         windows = SpeakerWindows(speech, states, every, count, config.gains, config.seed)
     else:
@@ -258,7 +262,7 @@ def train(
         given = (speech, texts.tokens, texts.begin, texts.end, states)
         windows = TextWindows(*given, every, count, config.gains, config.seed, config.wordless)
         places = places_of(texts.pieces(), len(texts.decoder.tokens.weight))
-        join = partial(text_batch, every=every, chunk=longest, places=places)
+        join = partial(text_batch, every=every, chunk=whole, places=places)
     content.requires_grad_(False)
     teacher.requires_grad_(False)
     outcome = fit_configured(
