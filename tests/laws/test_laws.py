@@ -221,6 +221,21 @@ def test_live_streams_of_48_khz_are_milliseconds_later_than_those_of_16(name, ta
     torch.testing.assert_close(found, whole, atol=1e-3, rtol=0)
 
 
+@streaming
+def test_conversion_does_not_make_blocks_of_48_khz_wait_for_the_next_block(name):
+    """Frames end with blocks of 10 ms, as at 16 kHz, or the lag would be a block longer."""
+
+    def lag(rate: int) -> float:
+        stream = streamed(name).stream(KEY.pseudonym("a"), rate, low_delay=True)
+        block, waiting, most = torch.zeros(rate // 100), 0, 0
+        for _ in range(64):
+            waiting += len(block) - len(stream.push(block))
+            most = max(most, waiting)
+        return most / rate
+
+    assert lag(48_000) <= lag(16_000) + 0.008
+
+
 @pytest.mark.parametrize("name", ALIGNED)
 def test_output_is_aligned_in_time_with_the_input(name, talk):
     """The energy contour lags by less than 20 ms, where timing and level are kept."""

@@ -166,8 +166,9 @@ class Anonymizer(VoiceChoice, ABC):
             channels: rows of the blocks ``[channel, time]``; they share the pseudonym.
             profile: result of :meth:`profiling`, where :attr:`needs_profile`.
             low_delay: for live speech: converts rates with filters of some milliseconds
-                (:mod:`voicenym.dsp.low_delay_resampling`). At 48 kHz a stream is 7 to 9 ms later
-                than at 16 kHz in place of 74; above 7 kHz the conversion differs from a file's.
+                (:mod:`voicenym.dsp.low_delay_resampling`). In blocks of 10 ms a stream of 48 kHz
+                is 7 ms later than one of 16 kHz, in place of 74; above 7 kHz, and at 8 kHz above
+                3.4 kHz, the conversion differs from a file's.
         """
         check_device(self.device)
         return self._stream([pseudonym] * channels, rate, profile, low_delay)

@@ -99,11 +99,11 @@ class Stream:
         from voicenym.dsp.low_delay_resampling import LowDelayRateChanger
         from voicenym.dsp.resampling import RateChanger
 
-        changer = LowDelayRateChanger if low_delay else RateChanger
         self.rate = rate
         self.rows = rows
         self._core = core
         self._device = device
+        changer = LowDelayRateChanger if low_delay else RateChanger
         self._down = changer(rate, working, rows)
         self._up = changer(working, rate, rows)
         self._pushed = 0
@@ -117,6 +117,9 @@ class Stream:
         self._finish_core: Callable[[torch.Tensor], torch.Tensor] | None = getattr(
             core, "finish", None
         )
+        # As many zeros before the signal as the conversion holds back: the core's frames end with
+        # the blocks, as without conversion, and need not wait for the next block.
+        self._lead = self._unwanted = self._down.held
         inner = -(-core.latency * rate // working)
         self.latency = self._down.latency + inner + -(-self._up.latency * rate // working)
 
@@ -184,24 +187,38 @@ class Stream:
         import torch
 
         self._ended = True
-        working = working.to(self._device)
+        working = self._led(working)
         if self._finish_core is None:
             tail = torch.cat([self._core.push(working), self._core.flush()], dim=1)
         else:
             tail = self._finish_core(working)
-        tail = torch.cat([self._up.push(tail.to("cpu")), self._up.flush()], dim=1)
+        tail = torch.cat([self._up.push(self._wanted(tail)), self._up.flush()], dim=1)
         # Two conversions of rate round the length twice: at most a few samples too many or few.
         missing = max(self.lengths([self._pushed] * self.rows)) - self._returned
         tail = torch.nn.functional.pad(tail[:, :missing], (0, max(0, missing - tail.shape[1])))
         return self._shaped(_limited(tail))
 
     def _through(self, samples: torch.Tensor) -> torch.Tensor:
-        working = self._down.push(samples).to(self._device)
-        out = self._up.push(self._core.push(working).to("cpu"))
+        out = self._up.push(self._wanted(self._core.push(self._led(self._down.push(samples)))))
         if self._core_lengths is None:
             out = out[:, : self._pushed - self._returned]
         self._returned += out.shape[1]
         return _limited(out)
+
+    def _led(self, working: torch.Tensor) -> torch.Tensor:
+        """Samples for the core: zeros before the first ones."""
+        import torch
+
+        if self._lead:
+            working = torch.nn.functional.pad(working, (self._lead, 0))
+            self._lead = 0
+        return working.to(self._device)
+
+    def _wanted(self, out: torch.Tensor) -> torch.Tensor:
+        """Samples of the core without those of the zeros before the signal."""
+        unwanted = min(self._unwanted, out.shape[1])
+        self._unwanted -= unwanted
+        return out[:, unwanted:].to("cpu")
 
     def _shaped(self, samples: torch.Tensor) -> torch.Tensor:
         return samples[0] if self._flat else samples

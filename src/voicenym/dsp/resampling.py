@@ -28,12 +28,17 @@ class RateChanger:
 
     soxr's stream gives the same samples for any chunking. In total ``round(n * out / in)`` samples
     come out for ``n`` that went in, without delay between the two.
+
+    Attributes:
+        latency: in input samples: after ``n`` of them, the output of the first ``n - latency`` is
+            out at least.
+        held: 0; what soxr holds back between blocks varies.
     """
 
     def __init__(self, rate_in: int, rate_out: int, rows: int) -> None:
         self._same = rate_in == rate_out
         self._rows = rows
-        self.latency = 0
+        self.latency = self.held = 0
         if not self._same:
             self.latency = _latency(rate_in, rate_out)
             self._streams = [

@@ -98,7 +98,7 @@ class VCloak(Anonymizer):
             "rhythm, pitch and voice of the speech are kept under the perturbation",
             "the level is kept within 32 ms, and silence stays silent",
             "one pass, the same block by block as for the whole file; live latency is 53 ms at 16 "
-            "kHz, 62 ms at 48 kHz, 67 ms at 8 kHz",
+            "kHz, 62 ms at 48 kHz, 60 ms at 8 kHz",
             "the output is meant to sound like the input, so it is checked by ecapa-small, the "
             "bundled verifier of its training, instead of by the signal: a file whose output has a "
             "cosine of 0.72 or more with the input is refused",
