@@ -266,6 +266,19 @@ def test_the_language_is_detected_beside_a_live_encoder(chunked, speech, monkeyp
     assert [text.count("silence goes out") for text in stream.warnings] == ([] if known else [1])
 
 
+def test_another_language_becomes_silent_at_the_same_sample_in_blocks_of_any_size(
+    chunked, speech, monkeypatch
+):
+    monkeypatch.setattr(live_core, "is_foreign", lambda network, scores: True)
+    monkeypatch.setattr(live_core, "VERDICT_SECONDS", 0.5)
+    monkeypatch.setattr(live_content, "LANGUAGE_SECONDS", 1.0)
+    whole, short = (stream_of(chunked) for _ in range(2))
+    expected = torch.cat([whole.push(speech), whole.flush()])
+    found = torch.cat([*map(short.push, speech.split(160)), short.flush()])
+    torch.testing.assert_close(found, expected, atol=1e-3, rtol=0)
+    assert torch.equal(found != 0, expected != 0)
+
+
 def test_the_language_check_hears_what_it_hears_in_windows(chunked, speech):
     """Scores of long pieces are near those of windows, for the same seconds of speech."""
     scores = []

@@ -52,7 +52,9 @@ class Register(torch.nn.Module):
     def forward(self, vectors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Mean and deviation of ln F0, ``[row]`` each, of vectors ``[row, element]``."""
         unit = torch.nn.functional.normalize(vectors, dim=1)
-        mean, deviation = (unit @ self.slope.T + self.level).unbind(1)
+        # row by row: the product of several rows may differ in the last bit, by the processor
+        moments = torch.cat([unit.new_zeros(0, 2), *(row[None] @ self.slope.T for row in unit)])
+        mean, deviation = (moments + self.level).unbind(1)
         return mean, deviation.clamp(LEAST_STD, MOST_STD)
 
     def save(self, folder: Path, card: Mapping[str, Any] | None = None) -> None:

@@ -7,7 +7,6 @@ encoder (:mod:`voicenym.nets.words.live_word_codes`) computes each step once
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 import torch
@@ -20,6 +19,7 @@ from voicenym.nets.words.live_word_codes import LiveWordCodes
 from voicenym.nets.words.whisper import STATE, Encoder
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.resynthesis.common.windows import Window
+from voicenym.resynthesis.pipeline.gradual_listening import GradualListening
 from voicenym.resynthesis.pipeline.language_check import LanguageCheck
 
 STEP_SECONDS = 0.16
@@ -91,6 +91,9 @@ class LiveContent(Protocol):
             speech: ``[frame]`` bool, which of them are speech.
         """
 
+    def idle(self) -> None:
+        """Works ahead for the language check, in a block that completes no step."""
+
     def finish(self) -> None:
         """Adds what is left to the language check; the stream ends here."""
 
@@ -133,6 +136,9 @@ class WindowContent:
     def listen(self, samples: torch.Tensor, speech: torch.Tensor) -> None:
         self._language.add(self._scores[None, : len(speech)], samples[None], speech[None])
 
+    def idle(self) -> None:
+        pass
+
     def finish(self) -> None:
         pass
 
@@ -167,7 +173,7 @@ class ChunkContent:
         self._entries = encoder.window.new_zeros(0, content.size)
         self._silent = torch.zeros(0, dtype=torch.bool, device=encoder.window.device)
         self._heard: list[tuple[torch.Tensor, torch.Tensor]] = []
-        self._listening: Iterator[None] | None = None
+        self._listening: GradualListening | None = None
 
     @property
     def sizes(self) -> StepSizes:
@@ -192,35 +198,26 @@ class ChunkContent:
         return StepContent(entries, silent, before)
 
     def listen(self, samples: torch.Tensor, speech: torch.Tensor) -> None:
-        # a part of the work with each step, so that no step takes much longer than the others
-        if self._listening is not None and next(self._listening, True):
+        if self._listening is not None and self._listening.step():
             self._listening = None
         self._heard.append((samples, speech))
         if sum(len(one) for one, _ in self._heard) >= LANGUAGE_SECONDS * RATE:
-            self._begin_to_listen()
+            self._listening = self._listening_to_heard()
+
+    def idle(self) -> None:
+        if self._listening is not None:
+            self._listening.ahead()
 
     def finish(self) -> None:
-        for _ in self._listening or ():
-            pass
+        if self._listening is not None:
+            self._listening.finish()
         if self._heard:
-            self._begin_to_listen()
-            for _ in self._listening or ():
-                pass
+            self._listening_to_heard().finish()
 
-    def _begin_to_listen(self) -> None:
+    def _listening_to_heard(self) -> GradualListening:
         samples, speech = (torch.cat(each)[None] for each in zip(*self._heard, strict=True))
         self._heard = []
-        self._listening = self._scored(samples, speech)
-
-    def _scored(self, samples: torch.Tensor, speech: torch.Tensor) -> Iterator[None]:
-        """Adds scores to the language check, a part of the work at a time."""
-        if self._language.off:
-            return
-        scores = torch.zeros(0)
-        for found in self._content.scores_by_layer(samples):
-            scores = found
-            yield None
-        self._language.add(scores, samples, speech)
+        return GradualListening(self._content, self._language, samples, speech)
 
     @property
     def _remembered(self) -> int:

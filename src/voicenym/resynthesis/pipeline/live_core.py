@@ -114,7 +114,11 @@ class LiveCore:
     def push(self, block: torch.Tensor) -> torch.Tensor:
         """Adds ``[row, time]``; returns the finished samples."""
         self._pushed += block.shape[1]
-        return self._worked(self._windows.push(block), last=False)
+        windows = self._windows.push(block)
+        if not windows:
+            for row in self._rows:
+                row.idle()
+        return self._worked(windows, last=False)
 
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
@@ -177,6 +181,10 @@ class _Row:
         filters = self._synthesizer.filters(content, f0, voice.vectors, own)
         made = self._synthesizer.rendered(filters, f0[:, own], voice.seeds, self._memory)[0]
         return self._level.push(self._presence(window, samples, found, frames), made)
+
+    def idle(self) -> None:
+        """Works ahead, in a block that completes no step."""
+        self._source.idle()
 
     def rest(self) -> torch.Tensor:
         """The remaining samples ``[time]``; the stream ends here."""
