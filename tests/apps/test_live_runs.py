@@ -60,20 +60,3 @@ def test_a_slower_machine_is_told_so_and_gets_longer_blocks(monkeypatch, capsys)
 def test_a_machine_that_holds_none_is_refused(monkeypatch):
     with pytest.raises(VoicenymError, match="choose a faster system"):
         engine(monkeypatch, 0.3)
-
-
-@pytest.mark.parametrize(
-    ("asked", "lag", "wait", "expected"),
-    [
-        (None, 160, 0, 160),
-        (None, 1_599, 0, 160),
-        (None, 1_600, 0, 288),
-        (None, 1_600, 80, 288),
-        (None, 1_600, 240, 400),
-        (4.0, 1_600, 80, 144),
-        (0.0, 160, 0, 0),
-    ],
-)
-def test_late_systems_keep_more_sound_unless_the_user_says_how_much(asked, lag, wait, expected):
-    choice = block_choice.BlockChoice(160, 0.1, lag, {}, wait)
-    assert live_runs.margin_of(asked, choice, 16_000) == expected

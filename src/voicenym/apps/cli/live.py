@@ -129,15 +129,14 @@ def live(
         rich_help_panel=TIMING,
         help="Shortest block in milliseconds; what this machine holds is measured at the start.",
     ),
-    margin: float | None = typer.Option(
-        None,
+    margin: float = typer.Option(
+        10.0,
         "--margin",
         metavar="MS",
         min=0.0,
         max=500.0,
         rich_help_panel=TIMING,
-        help="Sound kept against late blocks, in milliseconds; more delay, fewer drop-outs. "
-        "Default: 10, or 18 with systems that lag by 100 or more.",
+        help="Sound kept against late blocks, in milliseconds; more delay, fewer drop-outs.",
     ),
     latency: float = typer.Option(
         10.0,

@@ -19,7 +19,6 @@ from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.anonymizer.stream import Stream
-    from voicenym.live.block_choice import BlockChoice
     from voicenym.live.device_session import DeviceSession
     from voicenym.live.live_engine import LiveEngine
     from voicenym.live.live_state import LiveStatus
@@ -29,10 +28,6 @@ CALM_SECONDS = 5.0
 """Time without a drop-out after which the delay that one left is taken back."""
 STEP_SECONDS = 0.05
 """Time between two looks at devices, keys and messages."""
-MARGIN_SECONDS = 0.010
-"""Sound kept against late blocks, unless the user asks for another length."""
-LATE_SECONDS, MARGIN_OF_LATE_SECONDS = 0.100, 0.018
-"""From this lag of a system on the margin is longer: it adds little, and drop-outs are fewer."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +42,12 @@ class Voice:
 @dataclass(frozen=True)
 class Timing:
     """Options of the delay: rate in Hz; block, margin and latency of devices in milliseconds; and
-    the length of the run in seconds. None leaves the choice to the program.
+    the length of the run in seconds.
     """
 
     rate: int | None
     block: float | None
-    margin: float | None
+    margin: float
     latency: float
     seconds: float | None
 
@@ -270,20 +265,9 @@ def held_engine(
     voice.say(f"{voice.name}: {rate} Hz, blocks of {length:g} ms, {100 * choice.load:.0f} % load")
     return LiveEngine(
         lambda: voice.make(rate), rate, choice.block,
-        margin_of(timing.margin, choice, rate),
+        round(timing.margin / 1000.0 * rate) + choice.wait,
         channels=channels, hidden=hidden, lag=choice.lag, outputs=outputs, calm=CALM_SECONDS,
     )  # fmt: skip
-
-
-def margin_of(asked: float | None, choice: BlockChoice, rate: int) -> int:
-    """Samples to keep against late blocks: as many milliseconds as asked for, or the usual ones;
-    and what a system that computes at few of its blocks needs meanwhile.
-    """
-    if asked is not None:
-        return round(asked / 1000.0 * rate) + choice.wait
-    usual = round(MARGIN_SECONDS * rate) + choice.wait
-    late = choice.lag >= LATE_SECONDS * rate
-    return max(usual, round(MARGIN_OF_LATE_SECONDS * rate)) if late else usual
 
 
 def follow(
