@@ -80,9 +80,10 @@ def test_a_system_that_computes_in_long_steps_needs_samples_to_wait_for_them(blo
     choice = choose_block(lambda: Steps(clock, 0.0, 0.0), RATE, clock=clock)
     assert choice.block == 160
     assert choice.load == pytest.approx(100 * seconds / blocks, rel=0.1)
-    assert choice.wait == pytest.approx((seconds - 0.01) * RATE, abs=1)
+    assert choice.wait == pytest.approx((1.5 * seconds - 0.01) * RATE, abs=1)
     assert choice.lag == size - 160
     assert chosen(0.0, 0.4).wait == 0
+    assert chosen(0.0, 0.49).wait == 0
 
 
 def test_a_tenth_of_slow_steps_is_no_load_and_a_fifth_is():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from voicenym.errors import VoicenymError
+from voicenym.live.warm_stream import buzz
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,6 +26,10 @@ STEPS = 8
 gives at every tenth block, say."""
 MOST_TRIALS = 400
 """Blocks after which the others are not waited for."""
+AT_ITS_TIME = 1.5
+"""Most time of a step that begins when its sound is there, over that of one right after another:
+between them other programs get the processor's caches.
+"""
 
 
 @dataclass(frozen=True)
@@ -87,11 +92,8 @@ def _load(
     """Share of the time that a system computes, at the 90th percentile of its steps; its lag; and
     what must be kept while it computes.
     """
-    import torch
-
     stream = make_stream()
-    seconds = torch.arange(block) / rate
-    sound = sum(torch.sin(2 * math.pi * 120 * k * seconds) / k for k in range(1, 20))
+    sound = buzz(block, rate)
     warming = -(-stream.latency // block) + 3
     times: list[float] = []
     # a step ends with a block that gives samples: some systems compute at every tenth block only
@@ -101,7 +103,7 @@ def _load(
     waiting = lag = number = 0
     while len(times) < TRIALS or (len(slowest) < STEPS and len(times) < MOST_TRIALS):
         begun = clock()
-        given = stream.push(0.05 * torch.as_tensor(sound))
+        given = stream.push(sound)
         waiting += block - len(given)
         lag = max(lag, waiting)
         if number >= warming:
@@ -114,6 +116,6 @@ def _load(
                 step = []
         number += 1
     usual, slow = (sorted(x or times)[int(0.9 * len(x or times))] for x in (shares, slowest))
-    wait = max(0, math.ceil(slow * rate) - block)
+    wait = max(0, math.ceil(AT_ITS_TIME * slow * rate) - block)
     # at least as much as all blocks together took
     return max(usual, sum(times) / len(times)) * rate / block, lag, wait

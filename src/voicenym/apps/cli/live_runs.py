@@ -254,6 +254,7 @@ def held_engine(
     """
     from voicenym.live.block_choice import choose_block
     from voicenym.live.live_engine import LiveEngine
+    from voicenym.live.warm_stream import warmed
 
     choice = choose_block(lambda: voice.make(rate), rate, (timing.block or 0.0) / 1000.0)
     length = 1000 * choice.block / rate
@@ -264,7 +265,7 @@ def held_engine(
         )
     voice.say(f"{voice.name}: {rate} Hz, blocks of {length:g} ms, {100 * choice.load:.0f} % load")
     return LiveEngine(
-        lambda: voice.make(rate), rate, choice.block,
+        warmed(lambda: voice.make(rate), rate, choice.block), rate, choice.block,
         round(timing.margin / 1000.0 * rate) + choice.wait,
         channels=channels, hidden=hidden, lag=choice.lag, outputs=outputs, calm=CALM_SECONDS,
     )  # fmt: skip
