@@ -187,25 +187,27 @@ class Stream:
         import torch
 
         self._ended = True
-        working = self._led(working)
+        working = self._with_lead(working)
         if self._finish_core is None:
             tail = torch.cat([self._core.push(working), self._core.flush()], dim=1)
         else:
             tail = self._finish_core(working)
-        tail = torch.cat([self._up.push(self._wanted(tail)), self._up.flush()], dim=1)
+        tail = torch.cat([self._up.push(self._without_lead(tail)), self._up.flush()], dim=1)
         # Two conversions of rate round the length twice: at most a few samples too many or few.
         missing = max(self.lengths([self._pushed] * self.rows)) - self._returned
         tail = torch.nn.functional.pad(tail[:, :missing], (0, max(0, missing - tail.shape[1])))
         return self._shaped(_limited(tail))
 
     def _through(self, samples: torch.Tensor) -> torch.Tensor:
-        out = self._up.push(self._wanted(self._core.push(self._led(self._down.push(samples)))))
+        out = self._up.push(
+            self._without_lead(self._core.push(self._with_lead(self._down.push(samples))))
+        )
         if self._core_lengths is None:
             out = out[:, : self._pushed - self._returned]
         self._returned += out.shape[1]
         return _limited(out)
 
-    def _led(self, working: torch.Tensor) -> torch.Tensor:
+    def _with_lead(self, working: torch.Tensor) -> torch.Tensor:
         """Samples for the core: zeros before the first ones."""
         import torch
 
@@ -214,7 +216,7 @@ class Stream:
             self._lead = 0
         return working.to(self._device)
 
-    def _wanted(self, out: torch.Tensor) -> torch.Tensor:
+    def _without_lead(self, out: torch.Tensor) -> torch.Tensor:
         """Samples of the core without those of the zeros before the signal."""
         unwanted = min(self._unwanted, out.shape[1])
         self._unwanted -= unwanted
