@@ -8,15 +8,20 @@ import numpy as np
 import pytest
 
 from voicenym.errors import VoicenymError
-from voicenym.training.speakers.many_systems import SYSTEMS, UNCHANGED, ManySystems
+from voicenym.training.speakers.many_systems import UNCHANGED, ManySystems, bundled_systems
 
 
 def test_every_system_takes_its_share_of_the_recordings():
     many = ManySystems()
     drawn = Counter(many.system_of(f"utterance {i}") for i in range(900))
-    assert set(drawn) == set(SYSTEMS)
-    assert len(SYSTEMS) >= 8
-    assert min(drawn.values()) > 60, "of 100 expected, with a standard deviation of 9.4"
+    assert set(drawn) == set(bundled_systems())
+    assert min(drawn.values()) > 23, "of 53 expected, with a standard deviation of 7.1"
+
+
+def test_the_default_systems_are_all_whose_weights_are_bundled():
+    systems = bundled_systems()
+    assert {UNCHANGED, "mcadams", "base", "word-codes", "ssl-roh", "musa"} <= set(systems)
+    assert "asr-tts" not in systems
 
 
 def test_another_rendering_draws_other_systems_and_other_voices(voices):

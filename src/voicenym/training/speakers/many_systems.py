@@ -7,30 +7,25 @@ trains on such speech learns speaker properties that systems in general keep.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from voicenym.anonymizer import load
+from voicenym.anonymizer import SYSTEMS, load
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
+from voicenym.registry import OURS
 
 UNCHANGED = "original"
 """Name among the systems for original speech."""
-SYSTEMS = (
-    UNCHANGED,
-    "mcadams",
-    "mcadams-radius",
-    "vtln",
-    "formant",
-    "pv-tsm",
-    "recast",
-    "vcloak",
-    "base",
-)
-"""Systems that need no weights but those of this package."""
+
+
+def bundled_systems() -> tuple[str, ...]:
+    """Original speech, and all systems of this package whose weights it holds."""
+    ours = (name for name in SYSTEMS.installed() if SYSTEMS.package(name) == OURS)
+    return (UNCHANGED, *(name for name in ours if not SYSTEMS.make(name).unbundled))
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ class ManySystems:
         ['mcadams', 'vtln']
     """
 
-    systems: tuple[str, ...] = SYSTEMS
+    systems: tuple[str, ...] = field(default_factory=bundled_systems)
     seed: int = 0
     number: int = 0
 

@@ -17,7 +17,7 @@ class TwoBranchRecipe(SpeechRecipe):
 
     Args:
         systems: Systems that anonymize the speech, one for each recording; may be repeated.
-            Default: original speech and all systems that need no weights of others.
+            Default: original speech and all systems whose weights are bundled.
         renderings: Times that each recording is anonymized, by other systems under other keys.
         frozen: Weights of the frozen network: a name of models list, or a folder as ./FOLDER.
         batch: Crops in a step.
@@ -40,7 +40,7 @@ class TwoBranchRecipe(SpeechRecipe):
         require_training()
         from voicenym.nets.speakers.speaker_encoders import save
         from voicenym.training.speakers import train_two_branch as steps
-        from voicenym.training.speakers.many_systems import SYSTEMS, ManySystems
+        from voicenym.training.speakers.many_systems import ManySystems, bundled_systems
         from voicenym.training.speakers.stream_files import StreamFiles
         from voicenym.training.speech.preparation import progress
         from voicenym.training.speech.speaker_split import verification_split
@@ -55,7 +55,7 @@ class TwoBranchRecipe(SpeechRecipe):
         if resources["machine"].cuda:
             encoder.cuda()
         files = StreamFiles(self.cache_folder / "features", encoder)
-        systems = self.systems or SYSTEMS
+        systems = self.systems or bundled_systems()
         train, held_out = [], []
         for number in range(self.renderings):
             many = ManySystems(systems, config.seed, number)
