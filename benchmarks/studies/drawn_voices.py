@@ -1,7 +1,7 @@
 r"""Measures how many of the voices that keys draw are told apart.
 
 Found: ``ecapa-small`` tells 14 of 40 voices of ``word-codes`` apart
-(``docs/research/word-codes.md``).
+(``docs/research/word-codes-vocoder.md``).
 
     pip install -e .[evaluate]
     python benchmarks/studies/drawn_voices.py --speech DIR --system word-codes:language=en

@@ -1,6 +1,6 @@
 r"""Writes corpora of children, of speech in noise and of speech in rooms, for `voicenym evaluate`.
 
-Found: ``docs/research/word-codes.md``, Children, noise and rooms.
+Found: ``docs/research/word-codes-recognisers.md``, Children, noise and rooms.
 
     python benchmarks/studies/hard_speech.py --speech DIR --split dev --part speechocean762 \
         --people adults --around noise --decibels 10 -o noisy/

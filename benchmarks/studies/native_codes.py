@@ -19,7 +19,7 @@ Found (95 speakers of dev, 26 November 2026; EER in %, without and with lengths)
 with one code of silence 30.4 and 25.3; collapsed own 30.6 and 31.2, aligned 42.0 and 40.1. So
 native codes hide what the sounds tell, but not the time they take. WER of 86 recordings: own
 34.8 %, aligned 49.6 % with own silence, as the decoder repeats itself, and 17.1 % with code 207 in
-quiet places (``docs/research/word-codes.md``).
+quiet places (``docs/research/word-codes-native.md``).
 """
 
 from __future__ import annotations

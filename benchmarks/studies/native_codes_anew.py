@@ -12,7 +12,7 @@ codes, with gradients of the softmax, through two convolutions. The weights that
 exponential means over some hundred steps, at 35, 55, 75 and 100 % of the time.
 
 The bundled encoder of drawn accents is the mean, at 55 %, of ``--adversary 0.3 --words 1 --seed 1``
-and of ``--adversary 0.6 --words 1`` (docs/research/word-codes.md).
+and of ``--adversary 0.6 --words 1`` (docs/research/word-codes-native.md).
 """
 
 from __future__ import annotations

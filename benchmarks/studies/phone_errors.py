@@ -1,6 +1,6 @@
 """Phone errors of systems, by recognisers without words and without a language model.
 
-Found: docs/research/word-codes.md, *Other recognisers*.
+Found: docs/research/word-codes-recognisers.md, *Other recognisers*.
 
     pip install -e .[evaluate]
     python benchmarks/studies/phone_errors.py --speech DIR --cache FOLDER [--system NAME ...]
