@@ -3,8 +3,8 @@
 The mean and the spread of an encoder's vectors over a recording tell whose speech it was: they are
 what is left of the accent. A drawn accent moves the vectors of all recordings under one pseudonym
 along the directions in which recordings of different speakers differ most, by a random amount of
-twice what the recordings of one speaker differ by (``docs/research/word-codes-native.md``), and stretches
-each element a little. Silent places stay silent.
+twice what the recordings of one speaker differ by (``docs/research/word-codes-native.md``), and
+stretches each element a little. Silent places stay silent.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ cross-entropy of codes is that of a softmax over -scale d^2 / 2, for distances d
 the entries. The codebook, the decoder and Whisper stay as they are, so that whatever reads or
 speaks the codes needs no change. The words, through the frozen decoder and the nearest entries
 (straight-through gradients), keep the codes legible; without them insertions rise to 57 %
-(``docs/research/word-codes-native.md``). Recordings without a reading, of native speakers, keep their own
-codes.
+(``docs/research/word-codes-native.md``). Recordings without a reading, of native
+speakers, keep their own codes.
 
 The mean of the encoder's errors tells speakers: a verifier that compares means and deviations of
 the entries over a recording finds more than one that counts codes. Two optional losses
