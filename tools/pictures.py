@@ -6,7 +6,8 @@
 Spectrograms are of ``samples/sample.wav``, before and after each system that needs no further
 weights, under one fixed key. The trade-off plot shows the figures of
 ``src/voicenym/systems/figures.json``: the strongest attacker's equal error rate against the word
-error rate. The plot of settings adds those of ``benchmarks/studies/settings_measured.tsv``. The
+error rate. The plot of settings has both of the settings in
+``benchmarks/studies/settings_measured.tsv``, too, a row each. The
 curves of Householder networks are those of ``benchmarks/studies/householder_curves.tsv``, sizes of
 word codes those of ``benchmarks/studies/word_code_sizes.tsv``.
 """
@@ -43,6 +44,10 @@ RATE = 16_000
 WINDOW, HOP = 512, 128
 RANGE_DB = 80.0
 COLOURS = 96
+GOALS = (28.0, 35.0)
+"""EER that was asked of systems that keep timing, and of others, in %."""
+WORDS_GOAL = 1.3
+"""WER that was asked at most, times the originals'."""
 STARTS = (0.0, 3.0)
 """Part of the sample that is shown, in seconds."""
 
@@ -158,38 +163,56 @@ def _ranged(row: dict[str, str], figure: str) -> dict[str, Any]:
 
 def trade_off() -> None:
     """Strongest attacker's EER against WER, with 95 % intervals, of all systems with figures."""
-    crosses([(known_points(), "o")], "trade-off", wide=10.0)
+    crosses(known_points(), "trade-off", wide=10.0)
 
 
 def settings() -> None:
-    """The same with other settings, of those that an informed attacker does not break at once;
-    hollow where nobody read the content of the output.
+    """WER and EER with 95 % intervals, a row for each system or setting that an informed attacker
+    does not break at once; hollow where nobody read the content of the output.
     """
-    ahead = [p for p in known_points() if p.rate["value"] > 10 or p.name == "original"]
-    crosses([(ahead, "o"), (setting_points(), "D")], "settings", wide=30.0, hollow=True)
+    known = known_points()
+    points = [p for p in known if p.rate["value"] > 10] + setting_points()
+    points.sort(key=lambda point: point.rate["value"])
+    original = next(point for point in known if point.name == "original")
+    figure, axes = pyplot.subplots(
+        1, 2, figsize=(10, 0.28 * len(points) + 1.2), layout="constrained", sharey=True
+    )
+    for axis, title, of, goals in (
+        (axes[0], "EER of the strongest attacker, %", "rate", GOALS),
+        (axes[1], "WER, %", "words", (WORDS_GOAL * original.words["value"],)),
+    ):
+        for height, point in enumerate(points):
+            row = getattr(point, of)
+            marks = axis.errorbar(
+                row["value"], height, xerr=errors(row), fmt="o", capsize=2, linewidth=1.0,
+                color="C0" if point in known else "C1",
+            )  # fmt: skip
+            if not point.content:
+                marks[0].set_markerfacecolor("white")
+        for goal in goals:
+            axis.axvline(goal, color="black", linewidth=0.8, linestyle="--")
+        axis.set_xlabel(title)
+        axis.set_xlim(left=0)
+        axis.grid(alpha=0.3)
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
+    axes[0].set_yticks(range(len(points)), [point.name for point in points])
+    save(figure, PICTURES / "settings.png")
 
 
-def crosses(
-    groups: list[tuple[list[Point], str]], name: str, wide: float, hollow: bool = False
-) -> None:
-    """Draws points with their intervals, each with its name beside it; names are ``wide``.
-
-    ``hollow`` draws the markers so of points whose content nobody read.
-    """
+def crosses(points: list[Point], name: str, wide: float) -> None:
+    """Draws points with their intervals, each with its name beside it; names are ``wide``."""
     figure, axis = pyplot.subplots(figsize=(9, 6), layout="constrained")
     labels = []
-    for points, mark in groups:
-        for point in points:
-            x, y = point.words["value"], point.rate["value"]
-            marks = axis.errorbar(
-                x, y, xerr=errors(point.words), yerr=errors(point.rate),
-                fmt="s" if point.name == "original" else mark,
-                color="black" if point.name == "original" else None,
-                capsize=2, linewidth=0.5, markersize=6,
-            )  # fmt: skip
-            if hollow and not point.content and point.name != "original":
-                marks[0].set_markerfacecolor("white")
-            labels.append((x, y, point.name, marks[0].get_color()))
+    for point in points:
+        x, y = point.words["value"], point.rate["value"]
+        marks = axis.errorbar(
+            x, y, xerr=errors(point.words), yerr=errors(point.rate),
+            fmt="s" if point.name == "original" else "o",
+            color="black" if point.name == "original" else None,
+            capsize=2, linewidth=0.5, markersize=6,
+        )  # fmt: skip
+        labels.append((x, y, point.name, marks[0].get_color()))
     top = max(y for _, y, _, _ in labels)
     spread = _apart([(x, y) for x, y, _, _ in labels], wide=wide, high=0.045 * top)
     for (x, y, text, colour), place in zip(labels, spread, strict=True):

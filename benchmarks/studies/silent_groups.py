@@ -2,9 +2,9 @@
 
     python benchmarks/studies/silent_groups.py --speech DIR [--split dev] [--half tune]
 
-Found: ``docs/research/word-codes-speed.md``, Silence in groups. Takes one recording of each
-speaker. Prints, for silence that ends after some seconds and for groups of some states, the share
-of codes that stay the same, of the content and with native accent, the squared error of the vectors before
+Found: ``docs/research/word-codes-speed.md``. Takes one recording of each speaker.
+Prints, for silence that ends after some seconds and for groups of some states, the share of codes
+that stay the same, of the content and with native accent, the squared error of the vectors before
 the codebook, relative to their power, and the encoder's processor time over that of whole windows.
 """
 
