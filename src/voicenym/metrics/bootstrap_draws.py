@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.scores import Array
+from voicenym.metrics.speaker_pairs import Places, SpeakerPairs
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,38 @@ class Drawn:
         if self.every is not None:
             return self.every(times)
         return np.array([self.again(row) for row in times])
+
+
+def of_bins(
+    value: float,
+    pairs: SpeakerPairs,
+    places: tuple[Places, Places],
+    count: int,
+    figure: Callable[[Array, Array], Array],
+) -> Drawn:
+    """A figure of the numbers of trials by bin of their scores.
+
+    A trial has the product of how often both of its speakers were drawn as its weight.
+
+    Args:
+        value: with every speaker drawn once.
+        pairs: of the trials' speakers.
+        places: bin of each target and of each non-target trial, from 0.
+        count: of the bins.
+        figure: from both classes' weights ``[replicate, bin]`` to ``[replicate]``.
+    """
+    tables = [pairs.counts(which, place, count) for which, place in enumerate(places)]
+
+    def every(times: Array) -> Array:
+        found = np.full(len(times), math.nan)
+        for rows in pairs.steps(len(times), count):
+            target, nontarget = (table(times[rows]) for table in tables)
+            both = (target.sum(1) > 0) & (nontarget.sum(1) > 0)
+            if both.any():
+                found[rows][both] = figure(target[both], nontarget[both])
+        return found
+
+    return Drawn(value, pairs.names, lambda times: float(every(times[None])[0]), every)
 
 
 def share(

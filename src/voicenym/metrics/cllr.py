@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.bootstrap_draws import Drawn, of_bins
 from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
 from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
@@ -102,8 +102,6 @@ def min_cllr(
 def least_cost(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
     """:func:`min_cllr` as a function of drawn speakers, in bits.
 
-    A trial has the product of how often both of its speakers were drawn as its weight.
-
     Args:
         target, nontarget: scores.
         speakers: of the trials.
@@ -119,22 +117,14 @@ def least_cost(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
     """
     trials = SortedTrials(target, nontarget, speakers)
     pairs = SpeakerPairs(speakers, (trials.target.size, trials.nontarget.size))
-    *places, count = trials.bins
-    tables = [pairs.counts(which, place, count) for which, place in enumerate(places)]
-
-    def every(times: Array) -> Array:
-        costs = []
-        for rows in pairs.steps(len(times), count):
-            drawn = [table(times[rows]) for table in tables]
-            both = (drawn[0].sum(1) > 0) & (drawn[1].sum(1) > 0)
-            found = np.full(len(both), math.nan)
-            if both.any():
-                found[both] = _least_costs(blocks(drawn[0][both], drawn[1][both]))
-            costs.append(found)
-        return np.concatenate(costs)
-
-    value = cost(*trials.pooled)
-    return Drawn(value, pairs.names, lambda times: float(every(times[None])[0]), every)
+    target_bins, nontarget_bins, count = trials.bins
+    return of_bins(
+        cost(*trials.pooled),
+        pairs,
+        (target_bins, nontarget_bins),
+        count,
+        lambda t, n: _least_costs(blocks(t, n)),
+    )
 
 
 def _least_costs(pooled: Blocks) -> Array:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
 
-from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.bootstrap_draws import Drawn, of_bins
 from voicenym.metrics.interval import (
     NO_LIMITS,
     Interval,
@@ -184,8 +183,6 @@ def hull_eer(scores: Sorted) -> float:
 def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
     """The equal error rate of drawn speakers.
 
-    A trial has the product of how often both of its speakers were drawn as its weight.
-
     Args:
         target, nontarget: scores.
         speakers: of the trials.
@@ -204,22 +201,8 @@ def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
     whole = Sorted.of(t, n)
     # neighbours of one class are merged, which leaves the rate unchanged
     lowest = whole.thresholds[whole.runs()]
-    tables = [
-        pairs.counts(which, np.searchsorted(lowest, scores, side="right") - 1, len(lowest))
-        for which, scores in enumerate((t, n))
-    ]
-
-    def every(times: Array) -> Array:
-        rates = []
-        for rows in pairs.steps(len(times), len(lowest)):
-            drawn = [table(times[rows]) for table in tables]
-            both = (drawn[0].sum(1) > 0) & (drawn[1].sum(1) > 0)
-            found = np.full(len(both), math.nan)
-            found[both] = crossings(drawn[0][both], drawn[1][both])
-            rates.append(found)
-        return np.concatenate(rates)
-
-    return Drawn(crossing(whole)[0], pairs.names, lambda times: float(every(times[None])[0]), every)
+    places = tuple(np.searchsorted(lowest, scores, side="right") - 1 for scores in (t, n))
+    return of_bins(crossing(whole)[0], pairs, (places[0], places[1]), len(lowest), crossings)
 
 
 EQUAL_ERROR_RATE = Metric(
