@@ -159,6 +159,14 @@ def test_attackers_are_selected_by_parts_of_todays_and_former_names(tmp_path):
             selected(everybody, none)
 
 
+def test_attackers_who_learn_from_other_people_say_so():
+    kinds = {getattr(kind, "name", ""): kind for kind in map(ATTACKERS.get, ATTACKERS)}
+    taught = {name for name, kind in kinds.items() if kind.learns}
+    named = {name for name in kinds if name.startswith(("semi-informed", "asv-eval"))}
+    assert taught == named
+    assert len(taught) > 8
+
+
 def test_former_names_are_read_as_todays():
     for before, today in FORMER.items():
         assert todays_name(before) == today

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from voicenym.attack.normalised_scores import SUFFIX
-from voicenym.evaluation.caveats import badly_trained, caveats, unlearnt, untried
+from voicenym.evaluation.caveats import badly_trained, caveats, learned_from, unlearnt, untried
 from voicenym.evaluation.results import AttackFigures, Lesson, Measured
 
 
@@ -66,3 +66,12 @@ def test_an_attacker_learns_to_the_end(rates, given):
 def test_all_facts_are_reported():
     attacks = [attack("lazy-informed", 40.0), attack("lazy-informed", 35.0, "plain")]
     assert len(caveats(attacks, "plain", None, True)) == 3
+
+
+def test_the_amount_of_speech_that_attackers_learned_from_is_stated():
+    taught = attack("semi-informed (back end)", 10.0, learned_from=1200)
+    (note,) = learned_from([attack("lazy-informed", 40.0), taught])
+    assert "learned from 1,200 recordings" in note
+    assert learned_from([attack("lazy-informed", 40.0)]) == ()
+    assert note in caveats([taught], "plain", "vtln", True)
+    assert note in caveats([taught], "plain", "vtln", True, ("back end",))

@@ -249,8 +249,9 @@ def test_a_pool_with_one_recording_a_speaker_trains_what_it_can(desk, tmp_path, 
     command += ["--pool-size", "2", "--system", "mcadams", "-o", report, "--no-denoise", *OPTIONS]
     command += ["--attacker", "semi-informed", "--attacker", "lazy"]
     assert run(*command).exit_code == 0
-    names = {a.attacker for a in results_file.load(report).systems[0].attacks}
-    assert "semi-informed (back end)" in names
+    found = {a.attacker: a.learned_from for a in results_file.load(report).systems[0].attacks}
+    assert found["semi-informed (back end)"] == 2
+    assert found["lazy-informed"] == 0
 
 
 def test_attackers_who_were_run_later_join_a_card(found, tmp_path):
@@ -317,6 +318,33 @@ def test_a_card_is_written_from_a_report_and_never_by_hand(found, tmp_path):
     assert readme.read_text() == text
     with pytest.raises(VoicenymError, match="is no system of voicenym"):
         card_figures.write(evaluation, file)
+
+
+def test_cards_keep_figures_of_each_amount_of_speech_that_attackers_learned_from(found, tmp_path):
+    evaluation, _ = found
+
+    def with_pool(size, rate):
+        attack = dataclasses.replace(
+            evaluation.systems[0].strongest,
+            attacker="semi-informed (content trained)",
+            figures={"EER": Measured(rate, rate - 1.0, rate + 1.0, "%")},
+            learned_from=size,
+        )
+        system = dataclasses.replace(evaluation.systems[0], name="mcadams", attacks=(attack,))
+        return dataclasses.replace(evaluation, systems=(system,))
+
+    file = tmp_path / "figures.json"
+    card_figures.write(with_pool(300, 28.0), file)
+    card_figures.write(with_pool(2400, 25.0), file, add=True)
+    rates = [r for r in json.loads(file.read_text())["mcadams"] if r["metric"] == "EER"]
+    assert [(r["value"], card_figures.learned_from(r)) for r in rates] == [
+        (25.0, 2400),
+        (28.0, 300),
+    ]
+    data = card_figures.data_of(evaluation)
+    assert "learned from 2,400 recordings" in card_table.markdown(
+        json.loads(file.read_text()), data
+    )
 
 
 @pytest.mark.parametrize(("metric", "subject"), [("RTF", "speed"), ("DNSMOS", "naturalness")])

@@ -34,6 +34,8 @@ class Attacker(ABC):
         informed: whether it knows the system.
         protected: whether it attacks protected speech; False for measurements on originals.
         trains_verifier: whether it trains its own verifier instead of using a given one.
+        learns: whether it learns from speech of other people (the pool of a scenario), so that its
+            figure depends on how much there is.
         channel: by which it finds speakers: ``voice``, ``prosody``, ``words``, ``room``, or
             ``several``.
         reference: name of the attacker on unprotected speech whose scores have the same scale, so
@@ -46,6 +48,7 @@ class Attacker(ABC):
     informed = True
     protected = True
     trains_verifier = False
+    learns = False
     channel = "voice"
     reference = ""
 
@@ -286,6 +289,7 @@ class SemiInformedBackEnd(LazyInformed):
         "which it trains the comparison of voices"
     )
 
+    learns = True
     reference = ""  # no attacker fits the same back end to originals
 
     @classmethod

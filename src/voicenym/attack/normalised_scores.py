@@ -39,6 +39,7 @@ class Normalised(Attacker):
             "knows": f"{base.knows}; normalises scores by those of other people",
             "holds_key": base.holds_key,
             "informed": base.informed,
+            "learns": base.learns,
             "reference": base.reference and base.reference + SUFFIX,
         }
         for name, value in values.items():

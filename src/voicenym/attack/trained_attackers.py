@@ -68,6 +68,7 @@ class TrainedAttacker(Attacker):
     say: Callable[[str], None] = field(default=lambda text: None, compare=False)
 
     trains_verifier = True
+    learns = True
     own_verifier = ""
     identity = ""
 

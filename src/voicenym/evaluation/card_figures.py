@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,14 @@ from voicenym.attack.attackers import KeyHolder
 from voicenym.attack.former_names import todays_name
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.reported_metrics import headline, metrics
-from voicenym.evaluation.results import Evaluation, Measured, SystemResults
+from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.registry import OURS
 
 FIGURES = Path(next(iter(voicenym.systems.__path__))) / "figures.json"
 ORIGINAL = "original"
 WORDS = "words"
+LEARNED = "learned from"
+"""Begins, in the condition of a figure, the number of recordings that the attacker learned from."""
 """Subject of the metrics that a recogniser of words measures."""
 SPEED, NATURALNESS = "speed", "naturalness"
 """Subjects of the real-time factor, and of predicted opinion scores."""
@@ -227,11 +230,22 @@ def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:
         (a for a in system.attacks if a is not strongest),
         key=lambda a: (a.holds_key, a.eer.value),
     )
-    found = [
-        _row(headline().name, f"{a.attacker}, {a.verifier}", a.eer, evaluation)
-        for a in (strongest, *others)
-    ]
+    found = [_row(headline().name, _condition(a), a.eer, evaluation) for a in (strongest, *others)]
     return [*found, *_utility("anonymized", system.utility, evaluation)]
+
+
+def _condition(attack: AttackFigures) -> str:
+    """Attacker and verifier, and how many recordings it learned from, on which its figure depends:
+    a card keeps figures of each number.
+    """
+    who = f"{attack.attacker}, {attack.verifier}"
+    return f"{who}, {LEARNED} {attack.learned_from:,} recordings" if attack.learned_from else who
+
+
+def learned_from(row: Mapping[str, Any]) -> int:
+    """How many recordings the attacker of a card's figure learned from; 0 if from none."""
+    count = re.search(rf", {LEARNED} ([\d,]+) recordings$", row["condition"])
+    return int(count[1].replace(",", "")) if count else 0
 
 
 def _row(metric: str, condition: str, m: Measured, evaluation: Evaluation) -> dict[str, Any]:

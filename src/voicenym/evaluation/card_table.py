@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import live_figures
-from voicenym.evaluation.card_figures import FIGURES, ORIGINAL, WORDS, data_of, nameless
+from voicenym.evaluation.card_figures import (
+    FIGURES,
+    ORIGINAL,
+    WORDS,
+    data_of,
+    learned_from,
+    nameless,
+)
 from voicenym.evaluation.results import Evaluation
 
 BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"
@@ -106,6 +114,7 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
         for name, rows in same.items()
         if rows[0]["data"] != data
     ]
+    lines += _lessons(same)
     lines += _judges([bare, *same.values()])
     return "\n".join(lines)
 
@@ -113,6 +122,20 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
 def _speech(data: str) -> str:
     """What was measured on, without the number of speakers."""
     return re.sub(r", \d+ speakers$", "", data)
+
+
+def _lessons(cards: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+    """Sentence on how many recordings the strongest attackers learned from."""
+    counts = {name: learned for name, rows in cards.items() if (learned := learned_from(rows[0]))}
+    if not counts:
+        return []
+    usual = Counter(counts.values()).most_common(1)[0][0]
+    others = [f"on `{name}` {count:,}" for name, count in sorted(counts.items()) if count != usual]
+    also = f"; {', '.join(others)}" if others else ""
+    return [
+        f"Attackers that train learned from {usual:,} recordings of other people{also}. With more "
+        "they find more."
+    ]
 
 
 def _judges(cards: Sequence[Sequence[Mapping[str, Any]]]) -> list[str]:

@@ -35,6 +35,7 @@ def caveats(
         return (
             f"of all attackers, only these were run: {', '.join(only)}; the others may find more",
             *unlearnt([a for a in attacks if a.learning] or attacks),
+            *learned_from(attacks),
             *sentences(attacks),
         )
     return (
@@ -42,6 +43,19 @@ def caveats(
         *badly_trained(attacks, statistics),
         *untried(system, trains),
         *unlearnt(attacks),
+        *learned_from(attacks),
+    )
+
+
+def learned_from(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
+    """Caveat on the speech that attackers learned from: an attacker may have more of it."""
+    most = max((attack.learned_from for attack in attacks), default=0)
+    if not most:
+        return ()
+    return (
+        f"attackers who train learned from {most:,} recordings of other people (--pool-size), and "
+        "find more with more of them: on word-codes, 2,400 in place of 300 lowered the EER of the "
+        "strongest from 28.1 to 25.1 %",
     )
 
 

@@ -74,7 +74,8 @@ def attack(
             Lesson(int(row["step"]), row["seconds"], row["EER %"])
             for row in attacker.training_curve(scenario)
         )
-        figures = dataclasses.replace(one.figures, learning=lessons)
+        taught = len(scenario.pool) if attacker.learns else 0
+        figures = dataclasses.replace(one.figures, learning=lessons, learned_from=taught)
         found.append(dataclasses.replace(one, figures=figures))
     return found
 

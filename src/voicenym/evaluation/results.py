@@ -89,6 +89,8 @@ class AttackFigures:
         limits: sentences on figures that the numbers of trials limit.
         controls: the same attacker on controls; empty if they did not run.
         unchecked: reasons, by the controls on which it could not be run.
+        learned_from: recordings of other people that it learned from; 0 if it learns from none, or
+            in reports of earlier releases.
     """
 
     attacker: str
@@ -104,6 +106,7 @@ class AttackFigures:
     limits: tuple[str, ...] = ()
     controls: tuple[Control, ...] = ()
     unchecked: dict[str, str] = field(default_factory=dict)
+    learned_from: int = 0
 
     @property
     def failed(self) -> tuple[Control, ...]:
