@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+
+LEARNED = ", learned from "
+"""Begins, in the condition of a figure, the number of recordings that the attacker learned from."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +86,18 @@ class Card:
         data = {figure.data for figure in self.figures}
         every = _figures(getattr(self, "_package", "")).get("original", ())
         return tuple(figure for figure in every if figure.data in data)
+
+
+def attackers_in(conditions: Iterable[str]) -> int:
+    """Number of attackers in the conditions of error rates; one who learned from few recordings,
+    and again from more, is one.
+
+    Example:
+        >>> attackers_in(["back end, x, learned from 300 recordings",
+        ...               "back end, x, learned from 2,400 recordings", "ignorant, x"])
+        2
+    """
+    return len({condition.partition(LEARNED)[0] for condition in conditions})
 
 
 def live_form(name: str) -> str:

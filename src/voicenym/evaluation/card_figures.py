@@ -10,7 +10,7 @@ from typing import Any
 
 import voicenym.systems
 from voicenym.anonymizer import SYSTEMS
-from voicenym.anonymizer.card import live_form
+from voicenym.anonymizer.card import LEARNED, live_form
 from voicenym.attack.attackers import KeyHolder
 from voicenym.attack.former_names import todays_name
 from voicenym.errors import VoicenymError
@@ -21,8 +21,6 @@ from voicenym.registry import OURS
 FIGURES = Path(next(iter(voicenym.systems.__path__))) / "figures.json"
 ORIGINAL = "original"
 WORDS = "words"
-LEARNED = "learned from"
-"""Begins, in the condition of a figure, the number of recordings that the attacker learned from."""
 """Subject of the metrics that a recogniser of words measures."""
 SPEED, NATURALNESS = "speed", "naturalness"
 """Subjects of the real-time factor, and of predicted opinion scores."""
@@ -239,12 +237,12 @@ def _condition(attack: AttackFigures) -> str:
     a card keeps figures of each number.
     """
     who = f"{attack.attacker}, {attack.verifier}"
-    return f"{who}, {LEARNED} {attack.learned_from:,} recordings" if attack.learned_from else who
+    return f"{who}{LEARNED}{attack.learned_from:,} recordings" if attack.learned_from else who
 
 
 def learned_from(row: Mapping[str, Any]) -> int:
     """How many recordings the attacker of a card's figure learned from; 0 if from none."""
-    count = re.search(rf", {LEARNED} ([\d,]+) recordings$", row["condition"])
+    count = re.search(rf"{LEARNED}([\d,]+) recordings$", row["condition"])
     return int(count[1].replace(",", "")) if count else 0
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from voicenym.anonymizer.card import live_form
+from voicenym.anonymizer.card import attackers_in, live_form
 from voicenym.attack.attackers import KeyHolder
 from voicenym.evaluation.reported_metrics import headline
 
@@ -36,8 +36,8 @@ def markdown(cards: Mapping[str, Sequence[Row]]) -> str:
         ran = {row["condition"] for row in rates}
         same = [row for row in whole if row["condition"] in ran]
         lines.append(
-            f"| `{name}` | {_cell(rates)} | {_who(rates)} | {len(rates)} | {_cell(same)} | "
-            f"{_cell(whole)} | {_who(whole)} | {len(whole)} |"
+            f"| `{name}` | {_cell(rates)} | {_who(rates)} | {_count(rates)} | {_cell(same)} | "
+            f"{_cell(whole)} | {_who(whole)} | {_count(whole)} |"
         )
     rows = [row for rates in measured.values() for row in rates]
     if rows:
@@ -63,6 +63,10 @@ def _cell(rates: Sequence[Row]) -> str:
         return "not measured"
     first = rates[0]
     return f"{first['value']:.1f} ({first['low']:.1f}–{first['high']:.1f})"
+
+
+def _count(rates: Sequence[Row]) -> int:
+    return attackers_in(row["condition"] for row in rates)
 
 
 def _who(rates: Sequence[Row]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from voicenym.anonymizer.card import attackers_in
 from voicenym.apps.cli.tables import interval
 
 if TYPE_CHECKING:
@@ -102,16 +103,17 @@ def live_protection(system: Declaration) -> list[str]:
         return []
     card = system.card
     whole, streamed = attacks(card), attacks_of(card.figures_live)
+    every, ran_live = (attackers_in(f.condition for f in some) for some in (whole, streamed))
     lines = []
     if streamed:
         ran = {figure.condition for figure in streamed}
         same = [figure for figure in whole if figure.condition in ran]
         text = f"live: EER {value(streamed[0])} %, {attacker(streamed[0])}"
-        text += f", the strongest of {len(streamed)} attackers that ran"
+        text += f", the strongest of {ran_live} attackers that ran"
         if same:
             text += f"; whole recordings: {value(same[0])} % by these"
-        if whole and len(whole) > len(streamed):
-            text += f", {value(whole[0])} % by the strongest of {len(whole)} ({attacker(whole[0])})"
+        if every > ran_live:
+            text += f", {value(whole[0])} % by the strongest of {every} ({attacker(whole[0])})"
         lines.append(text)
     if not system.running_averages:
         lines.append(
@@ -119,7 +121,7 @@ def live_protection(system: Declaration) -> list[str]:
         )
     elif not streamed:
         lines.append("live: not measured; a stream protects less than a whole recording")
-    elif len(whole) > len(streamed):
+    elif every > ran_live:
         lines.append(
             "attackers that did not run on the live stream may find more; the first seconds are "
             "protected least"
