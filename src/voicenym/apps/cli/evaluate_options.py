@@ -102,7 +102,8 @@ POOL_SIZE = attackers_option(
     600,
     "--pool-size",
     min=0,
-    help="Recordings of --pool at most, from all its speakers.",
+    help="Recordings of --pool at most, from all its speakers. Attackers that train find more from "
+    "more.",
 )
 ENROLLS = trials_option(
     [],
