@@ -113,7 +113,7 @@ class WordCodes(Pipeline):
         needs="bundled weights, of English; 16 kHz; CPU or GPU; two passes over a file, one "
         "live; content/, speaker/, synthesizer/, mixture/, register/, f0/, drawn/, live/",
         protects="ignorant and lazy-informed verifiers; in part attackers who train on its output "
-        "(EER 28.1 % against one who reads the content of the output again; 32.0 % with "
+        "(EER 25.1 % against one who reads the content of the output again; 29.8 % with "
         "timing=drawn)",
         promises=(
             "length and channels are kept; phrases begin within 0.1 s of where they did, and "
@@ -126,8 +126,8 @@ class WordCodes(Pipeline):
         ),
         fails=(
             "wording, and in part accent, speaking rate and pauses are kept: who trains on its "
-            "output and has three recordings of a speaker on either side has an EER of 23.0 %, and "
-            "finds one of 47 speakers in 49 % of the trials",
+            "output and has three recordings of a speaker on either side has an EER of 17.8 %, and "
+            "finds one of 47 speakers in 51 % of the trials",
             "words that were said in another way than in a native reading may become other words",
             "how many words are lost depends on the drawn voice: with three keys, WER by Whisper "
             "tiny.en, which trained the vocoder, is 1.17 to 1.26 times the originals'",
@@ -138,7 +138,8 @@ class WordCodes(Pipeline):
             "detected; others become English sounds",
             "words of children are often lost already in the codes",
             "live, it is 0.4 s late (0.2 s with delay=short) and timing is kept, which attackers "
-            "use (EER 22.8 % of files, of streams 24.1 % by content alone), and more words are "
+            "use (EER 20.9 % of files, of streams 24.1 % by an attacker who learned from an eighth "
+            "of the speech), and more words are "
             "lost: WER by Whisper tiny.en is 1.48 times the originals' (with delay=short 1.87)",
             "music between speech, overlapping talkers and whispering are spoken as if they were "
             "one voice",
