@@ -31,6 +31,7 @@ from matplotlib import pyplot
 from PIL import Image
 
 from voicenym import Key, VoicenymError, available, load, read, revisions
+from voicenym.evaluation.card_figures import learned_from
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
@@ -44,6 +45,8 @@ RATE = 16_000
 WINDOW, HOP = 512, 128
 RANGE_DB = 80.0
 COLOURS = 96
+USUAL = 300
+"""Recordings that attackers learn from in most measurements."""
 GOALS = (28.0, 35.0)
 """EER that was asked of systems that keep timing, and of others, in %."""
 WORDS_GOAL = 1.3
@@ -55,13 +58,15 @@ STARTS = (0.0, 3.0)
 @dataclass(frozen=True)
 class Point:
     """A system or a setting: WER and EER, each with ``value``, ``low`` and ``high``, in %; and
-    whether the attacker who reads the content of the output ran on it.
+    whether the attacker who reads the content of the output ran on it; and from how many recordings
+    the strongest attacker learned.
     """
 
     name: str
     words: dict[str, Any]
     rate: dict[str, Any]
     content: bool = False
+    learned: int = 0
 
 
 def spectrogram(samples: torch.Tensor) -> np.ndarray:
@@ -135,6 +140,7 @@ def known_points() -> list[Point]:
             next(row for row in rows if row["metric"] == "WER"),
             strongest(rows),
             any("content" in row["condition"] for row in rows),
+            learned_from(strongest(rows)),
         )
         for name, rows in cards.items()
         if ":" not in name  # live forms
@@ -150,6 +156,7 @@ def setting_points() -> list[Point]:
                 _ranged(row, "wer"),
                 _ranged(row, "eer"),
                 "content" in row["attacker"],
+                int(row["learned_from"]),
             )
             for row in csv.DictReader(table, delimiter="\t")
         ]
@@ -168,7 +175,8 @@ def trade_off() -> None:
 
 def settings() -> None:
     """WER and EER with 95 % intervals, a row for each system or setting that an informed attacker
-    does not break at once; hollow where nobody read the content of the output.
+    does not break at once; hollow where nobody read the content of the output, diamonds where
+    attackers learned from more than the usual number of recordings.
     """
     known = known_points()
     points = [p for p in known if p.rate["value"] > 10] + setting_points()
@@ -184,7 +192,8 @@ def settings() -> None:
         for height, point in enumerate(points):
             row = getattr(point, of)
             marks = axis.errorbar(
-                row["value"], height, xerr=errors(row), fmt="o", capsize=2, linewidth=1.0,
+                row["value"], height, xerr=errors(row), capsize=2, linewidth=1.0,
+                fmt="D" if point.learned > USUAL else "o",
                 color="C0" if point in known else "C1",
             )  # fmt: skip
             if not point.content:
