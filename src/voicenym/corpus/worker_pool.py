@@ -135,6 +135,7 @@ class Pool(Generic[T, A]):
                     if ahead:
                         draw()
                     yield task, answer
+                    self._check(iteration)
                 draw()
 
     def in_order(self, tasks: Iterable[T]) -> Iterator[A | Death]:
@@ -186,6 +187,7 @@ class Pool(Generic[T, A]):
                     draw(place + 1)
                     self._assign(waiting)
                 yield done.pop(place)
+                self._check(iteration)
 
     @contextmanager
     def _new_iteration(self) -> Iterator[object]:
@@ -237,11 +239,15 @@ class Pool(Generic[T, A]):
             iteration: the active one.
             waiting: tasks; a task whose process died before its start is put back.
         """
-        if iteration is not self._iteration:
-            raise RuntimeError("the pool works on the tasks of a later iteration")
+        self._check(iteration)
         workers = {worker.connection: worker for worker in self._workers}
         for connection in wait(list(workers)):
             yield from self._receive(workers[connection], waiting)  # type: ignore[index]
+
+    def _check(self, iteration: object) -> None:
+        """Raises where a later iteration has taken the processes: tasks may be lost."""
+        if iteration is not self._iteration:
+            raise RuntimeError("the pool works on the tasks of a later iteration")
 
     def _receive(
         self, worker: WorkerProcess[T], waiting: deque[tuple[int, T]]
