@@ -114,7 +114,7 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
         for name, rows in same.items()
         if rows[0]["data"] != data
     ]
-    lines += _lessons(same)
+    lines += _learned(same)
     lines += _judges([bare, *same.values()])
     return "\n".join(lines)
 
@@ -124,7 +124,7 @@ def _speech(data: str) -> str:
     return re.sub(r", \d+ speakers$", "", data)
 
 
-def _lessons(cards: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
+def _learned(cards: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
     """Sentence on how many recordings the strongest attackers learned from."""
     counts = {name: learned for name, rows in cards.items() if (learned := learned_from(rows[0]))}
     if not counts:
