@@ -89,6 +89,26 @@ def test_another_system_pool_or_lesson_is_another_training(scenario, training):
     assert len(places) == 4
 
 
+def test_a_limit_of_steps_needs_no_clock(scenario, training, spectrum):
+    steps = replace(training, seconds=0.0, steps=3)
+    attacker = SemiInformedVerifier(steps, (messages := []).append)
+    assert attacker.place(scenario) != SemiInformedVerifier(training).place(scenario)
+    with Embedder() as embedder:
+        scores = attacker.scores(scenario, spectrum, embedder)
+    assert np.isfinite(scores).all()
+    assert [row["step"] for row in attacker.training_curve(scenario)] == [3]
+    assert "training, up to 3 steps, on" in messages[1]
+
+
+def test_a_share_of_the_limits(training):
+    both = replace(training, steps=10)
+    assert (both.share(0.25).seconds, both.share(0.25).steps) == (900.0, 2)
+    assert training.share(0.25).steps is None
+    assert replace(training, steps=1).share(0.25).steps == 1, "a training has a step"
+    assert both.limits == "60 min or 10 steps"
+    assert not replace(training, seconds=0.0).of_networks
+
+
 def test_statistics_are_trained_once_and_add_up(voice, training, spectrum, tmp_path):
     pool = []
     for speaker in range(20):

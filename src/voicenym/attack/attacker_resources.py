@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ class AttackerTraining:
 
     Args:
         folder: of protected speech and trained verifiers; a later run uses what it holds.
-        seconds: time limit of a neural verifier's training.
+        seconds: time limit of a neural verifier's training; 0 for none.
+        steps: optimizer steps of this training at most; None for those of the recipe.
         start: verifier whose training continues, a name or a folder; None for random weights.
         voices: keys under which each recording of the pool is protected, with a voice for each
             utterance; one further key gives a voice for each speaker.
@@ -34,6 +35,24 @@ class AttackerTraining:
     config: str = "attacker"
     workers: int = 1
     pretrained: Path | None = None
+    steps: int | None = None
+
+    @property
+    def of_networks(self) -> bool:
+        """Whether neural verifiers are trained, which needs a limit of time or of steps."""
+        return self.seconds > 0.0 or self.steps is not None
+
+    @property
+    def limits(self) -> str:
+        """Limits of a neural verifier's training, such as ``15 min``."""
+        time = f"{self.seconds / 60:.0f} min" if self.seconds > 0.0 else ""
+        steps = "" if self.steps is None else f"{self.steps:,} steps"
+        return " or ".join(filter(None, (time, steps)))
+
+    def share(self, share: float) -> AttackerTraining:
+        """The same settings with a share of the limits."""
+        steps = None if self.steps is None else max(1, round(share * self.steps))
+        return replace(self, seconds=share * self.seconds, steps=steps)
 
 
 @dataclass(frozen=True)

@@ -161,8 +161,7 @@ class SemiInformedWords(ChannelAttacker):
     """Compares profiles of phones and words (:mod:`voicenym.verification.authorship`).
 
     Speakers of read corpora read given texts, which they often share: the figure does not transfer
-        to
-    spontaneous speech.
+    to spontaneous speech.
     """
 
     name = "semi-informed (words trained)"

@@ -162,7 +162,7 @@ class TrainedAttacker(Attacker):
 
         speech = [u for transform in voices for u in protected(training, transform)]
         card = {"trained on": scenario.protection.system or "files"}
-        limit = f", up to {self.training.seconds / 60:.0f} min" if self.recipe is not None else ""
+        limit = f", up to {self.training.limits}" if self.recipe is not None else ""
         what = f"{self.name}: training{limit}"
         self.say(f"{what}, on {len(speech)} recordings")
 
@@ -170,7 +170,12 @@ class TrainedAttacker(Attacker):
             self.say(f"{what}, {text}")
 
         options = TrainingOptions(
-            self.recipe, self.training.seconds, self.training.workers, card, say
+            self.recipe,
+            self.training.seconds or None,
+            self.training.workers,
+            card,
+            say,
+            steps=self.training.steps,
         )
         trained = train_verifier(
             self.start(), speech, place, protected(held_out, voices[0]), options
@@ -196,14 +201,15 @@ class SemiInformedVerifier(TrainedAttacker):
     @classmethod
     def enough(cls, resources: Resources) -> bool:
         training = resources.training
-        return resources.can_train and training is not None and training.seconds > 0.0
+        return resources.can_train and training is not None and training.of_networks
 
     def settings(self) -> str:
         training = self.training
         start = training.start
         if start is not None and is_path(start):
             start = f"{start} {version(Path(start))}"
-        return f"{super().settings()} {training.seconds} {start} {training.config}"
+        steps = "" if training.steps is None else f" {training.steps} steps"
+        return f"{super().settings()} {training.seconds} {start} {training.config}{steps}"
 
     @property
     def recipe(self) -> VerifierConfig:

@@ -69,7 +69,7 @@ def untried(training: AttackerTraining | None) -> tuple[str, ...]:
     Raises:
         VoicenymError: as :func:`why_not`.
     """
-    if training is None or training.seconds <= 0.0:
+    if training is None or not training.of_networks:
         return ()
     why = why_not(training.pretrained)
     if not why:

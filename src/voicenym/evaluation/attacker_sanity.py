@@ -218,10 +218,7 @@ def _runs(attacker: Attacker, control: str) -> bool:
 
 
 def _brief(attacker: Attacker) -> Attacker:
-    """The attacker with a part of its time limit, if it trains a network."""
+    """The attacker with a part of its limits of time and steps, if it trains a network."""
     if not isinstance(attacker, TrainedAttacker):
         return attacker
-    training = attacker.training
-    return dataclasses.replace(
-        attacker, training=dataclasses.replace(training, seconds=SHARE * training.seconds)
-    )
+    return dataclasses.replace(attacker, training=attacker.training.share(SHARE))

@@ -135,20 +135,22 @@ def unlearnt(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
     taught = [attack for attack in attacks if attack.learning]
     if not taught:
         return (
-            "no neural verifier was trained on anonymized speech (--attacker-budget); an attacker "
-            "who does may do better than any here",
+            "no neural verifier was trained on anonymized speech (--attacker-budget or "
+            "--attacker-steps); an attacker who does may do better than any here",
         )
     best = [min(lesson.eer for lesson in attack.learning) for attack in taught]
     earlier = [
         min(
-            (x.eer for x in attack.learning if x.seconds <= 0.75 * attack.learning[-1].seconds),
+            (x.eer for x in attack.learning if x.step <= 0.75 * attack.learning[-1].step),
             default=float("inf"),
         )
         for attack in taught
     ]
     if all(then <= STILL_LEARNING * now for then, now in zip(earlier, best, strict=True)):
         return ()
+    steps = " and ".join(f"{attack.learning[-1].step:,}" for attack in taught)
     return (
-        "the verifier that was trained on anonymized speech was still learning when its time was "
-        "up: give it more (--attacker-budget); figures are upper bounds",
+        "the verifier that was trained on anonymized speech was still learning when its training "
+        f"ended, after {steps} steps: give it more (--attacker-budget, --attacker-steps); figures "
+        "are upper bounds",
     )

@@ -18,6 +18,7 @@ from voicenym.errors import CorpusError, VoicenymError
 TRAINING = "train-clean-360"
 """Folder of the attackers' training speech, in the challenge's folder or beside it."""
 REPORT = "report"
+BUDGET = "30m"
 
 app = new_app()
 
@@ -40,9 +41,13 @@ def challenge(
         help=f"Speech on which the attacker trains. Default: {TRAINING} in DATA or beside it.",
     ),
     pool_size: int = options.POOL_SIZE,
-    attacker_budget: str = typer.Option(
-        "30m", "--attacker-budget", help="Time of the attacker's training, such as 2h."
+    attacker_budget: str | None = typer.Option(
+        None,
+        "--attacker-budget",
+        help=f"Time of the attacker's training, such as 2h. Default: {BUDGET}, or no limit of time "
+        "with --attacker-steps.",
     ),
+    attacker_steps: int | None = options.ATTACKER_STEPS,
     verifiers: list[str] = options.VERIFIERS,
     recogniser: str | None = options.RECOGNISER,
     weights: str | None = options.WEIGHTS,
@@ -74,11 +79,14 @@ def challenge(
         raise CorpusError(
             f"{data}: no lists enrolls and trials in its data folders; give the challenge's data/"
         )
+    if attacker_budget is None and attacker_steps is None:
+        attacker_budget = BUDGET
     subsets = {set_of(path).partition("_")[2] for path in lists.trials}
     report = output / REPORT
     given: dict[str, Any] = {
         "corpus": data, "output": report, "system": [system], "pool": pool or _training(data),
-        "pool_size": pool_size, "attacker_budget": attacker_budget, "attacker_start": "nothing",
+        "pool_size": pool_size, "attacker_budget": attacker_budget,
+        "attacker_steps": attacker_steps, "attacker_start": "nothing",
         "per": "utterance" if year >= 2024 else "speaker", "only": ["ignorant", f"asv-eval-{year}"],
         "denoise": False, "sanity": False, "verifiers": verifiers, "recogniser": recogniser,
         "weights": weights, "sample": sample, "replicates": replicates, "seed": seed,

@@ -66,6 +66,7 @@ def evaluate(
     attacker_systems: list[str] = options.ATTACKER_SYSTEMS,
     verifiers: list[str] = options.VERIFIERS,
     attacker_budget: str | None = options.ATTACKER_BUDGET,
+    attacker_steps: int | None = options.ATTACKER_STEPS,
     attacker_start: str = options.ATTACKER_START,
     attacker_config: str = options.ATTACKER_CONFIG,
     attacker_pretrained: Path | None = options.ATTACKER_PRETRAINED,

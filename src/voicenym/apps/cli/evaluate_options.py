@@ -154,7 +154,7 @@ SANITY = typer.Option(
     help=(
         "Also run attackers on original speech, on copied speech and on the system at half "
         "strength: an attacker that finds nobody there is broken. A network that is trained has a "
-        "quarter of --attacker-budget for each."
+        "quarter of --attacker-budget or --attacker-steps for each."
     ),
 )
 ONLY = attackers_option(
@@ -190,8 +190,17 @@ ATTACKER_BUDGET = attackers_option(
     "--attacker-budget",
     help=(
         "Training time of the semi-informed attacker per system, such as 20m or 2h: it "
-        "trains a verifier on the anonymized --pool. Without, it trains a back end "
-        "only."
+        "trains a verifier on the anonymized --pool. Without this and --attacker-steps, it trains "
+        "a back end only."
+    ),
+)
+ATTACKER_STEPS = attackers_option(
+    None,
+    "--attacker-steps",
+    min=1,
+    help=(
+        "Optimizer steps of this training at most. Without --attacker-budget they are the only "
+        "limit, so that a slow machine trains as good an attacker as a fast one."
     ),
 )
 ATTACKER_START = attackers_option(
@@ -209,7 +218,7 @@ ATTACKER_PRETRAINED = attackers_option(
     "--attacker-pretrained",
     help=(
         "Folder of voicenym train two-branch: a verifier of filterbanks and a frozen network, "
-        "which an attacker with --attacker-budget adapts to each system."
+        "which an attacker with --attacker-budget or --attacker-steps adapts to each system."
     ),
 )
 NORMALISER = attackers_option(

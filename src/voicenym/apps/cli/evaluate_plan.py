@@ -245,21 +245,22 @@ def say_left_out(name: str, why: str) -> None:
 
 
 def _attacker_training(request: Request) -> AttackerTraining:
-    """Training settings of semi-informed attackers; without a budget they train only a back end."""
+    """Training settings of semi-informed attackers; without a limit they train only a back end."""
     from voicenym.attack.attacker_resources import AttackerTraining
     from voicenym.training.run.resources import require_training, seconds
 
-    limit = seconds(request.attacker_budget) or 0.0
-    if limit:
-        require_training()
-    return AttackerTraining(
+    training = AttackerTraining(
         request.vector_cache.parent / ATTACKERS,
-        limit,
+        seconds(request.attacker_budget, "--attacker-budget") or 0.0,
         None if request.attacker_start == "nothing" else request.attacker_start,
         config=request.attacker_config,
         workers=request.workers or 1,
         pretrained=request.attacker_pretrained,
+        steps=request.attacker_steps,
     )
+    if training.of_networks:
+        require_training()
+    return training
 
 
 def _check_disjoint(speech: Sequence[Recording], others: Sequence[Recording]) -> None:

@@ -52,6 +52,7 @@ class Request:
     attacker_systems: list[str]
     verifiers: list[str]
     attacker_budget: str | None
+    attacker_steps: int | None
     attacker_start: str
     attacker_config: str
     attacker_pretrained: Path | None

@@ -78,7 +78,8 @@ def _from_results(evaluation: Evaluation, palette: Palette) -> list[CaptionedFig
     trained = [s for s in systems if any(attack.learning for attack in s.attacks)]
     if trained:
         ends = [
-            f"{s.name} {a.learning[-1].eer:.1f} % after {a.learning[-1].seconds / 60:.0f} minutes"
+            f"{s.name} {a.learning[-1].eer:.1f} % after {a.learning[-1].seconds / 60:.0f} minutes, "
+            f"{a.learning[-1].step:,} steps"
             for s in trained
             for a in s.attacks
             if a.learning

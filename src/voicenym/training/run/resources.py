@@ -31,8 +31,12 @@ def require_training() -> None:
             raise DependencyError("training: pip install 'voicenym[train]'")
 
 
-def seconds(budget: str | None) -> float | None:
+def seconds(budget: str | None, option: str = "--budget") -> float | None:
     """Seconds of ``25m`` and the like; None for no limit.
+
+    Args:
+        budget: the text.
+        option: of the command line that it comes from, for the error.
 
     Raises:
         VoicenymError: invalid text.
@@ -40,7 +44,7 @@ def seconds(budget: str | None) -> float | None:
     try:
         return None if budget is None else duration(budget)
     except ValueError:
-        raise VoicenymError(f"--budget {budget}: give a time such as 90s, 25m or 2h") from None
+        raise VoicenymError(f"{option} {budget}: give a time such as 90s, 25m or 2h") from None
 
 
 def duration(text: str) -> float:

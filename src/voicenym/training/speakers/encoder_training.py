@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from voicenym.errors import DependencyError
 from voicenym.training.speakers.verifier_training_options import (
@@ -17,6 +18,8 @@ from voicenym.training.speakers.verifier_training_options import (
 from voicenym.verification.encoder_verifier import EncoderVerifier, StoredEncoder
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from voicenym.metrics import Affine
     from voicenym.nets.speakers.speaker_encoder import Encoder
     from voicenym.nets.speakers.two_branch import TwoBranch
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from voicenym.training.speakers.train_verifier import VerifierConfig
     from voicenym.training.speech.speech_cache import Utterance
 
+Config = TypeVar("Config", bound="DataclassInstance")
 
 RECIPE = "attacker"
 """Recipe of a network's training unless the options name another."""
@@ -49,7 +53,7 @@ def train_encoder(
     encoder = start.encoder()
     if isinstance(encoder, TwoBranch) and not isinstance(options.recipe, recipe.VerifierConfig):
         return train_two_branch(encoder, speech, folder, held_out, options)
-    config = options.config(recipe.VerifierConfig, RECIPE)
+    config = _limited(options.config(recipe.VerifierConfig, RECIPE), options)
     with _all_cores():
         outcome = recipe.train(
             encoder,
@@ -77,7 +81,7 @@ def train_two_branch(
     from voicenym.training.speakers import train_two_branch as steps
     from voicenym.training.speakers.stream_files import StreamFiles
 
-    config = options.config(steps.TwoBranchConfig, TWO_BRANCH)
+    config = _limited(options.config(steps.TwoBranchConfig, TWO_BRANCH), options)
     with _all_cores():
         files = StreamFiles(speech[0].path.parent / "features", encoder)
         options.say(f"features of {len(speech) + len(held_out)} recordings")
@@ -94,6 +98,11 @@ def train_two_branch(
         )
     line = steps.calibrated(encoder, watched) if watched else None
     return _stored(encoder, folder, line, outcome, options)
+
+
+def _limited(config: Config, options: TrainingOptions) -> Config:
+    """The configuration with the options' number of steps, if they have one."""
+    return config if options.steps is None else replace(config, **{"steps": options.steps})
 
 
 def _stored(

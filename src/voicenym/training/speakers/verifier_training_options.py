@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.verification.verifier import Verifier
-
-if TYPE_CHECKING:
-    pass
-
 
 T = TypeVar("T")
 
@@ -28,6 +24,7 @@ class TrainingOptions:
         card: description of the training, stored beside the weights.
         say: receives progress messages.
         left_out: receives unreadable recordings; the default raises at the first one.
+        steps: optimizer steps of an iterative training at most; None for those of the recipe.
     """
 
     recipe: Any = None
@@ -36,6 +33,7 @@ class TrainingOptions:
     card: Mapping[str, Any] = field(default_factory=dict)
     say: Callable[[str], None] = field(default=lambda text: None, compare=False)
     left_out: LeftOut = field(default=STRICT, compare=False)
+    steps: int | None = None
 
     def config(self, kind: type[T], default: str | None = None) -> T:
         """The configuration that the recipe names.
