@@ -4,9 +4,17 @@ from pathlib import Path
 
 import pytest
 
-from voicenym.corpus import worker_count
+from voicenym.corpus import engines, worker_count
+from voicenym.corpus.engines import LOCAL, engine_of, workers_of
 from voicenym.corpus.file_plan import Item
-from voicenym.corpus.worker_count import CODED_BYTES, PCM_BYTES, START_SECONDS, workers_that_pay
+from voicenym.corpus.worker_count import (
+    CODED_BYTES,
+    PCM_BYTES,
+    START_SECONDS,
+    WORKER_BYTES,
+    workers_that_pay,
+    workers_to_evaluate,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +101,27 @@ def test_available_memory_is_read_or_unlimited(tmp_path, monkeypatch):
         told.write_text(text)
         assert worker_count._free_memory(told) == 2**62
     assert worker_count._free_memory(Path(tmp_path / "none")) == 2**62
+
+
+@pytest.mark.parametrize(
+    ("recordings", "cores", "workers"),
+    [(0, 8, 1), (63, 8, 1), (64, 8, 2), (1000, 8, 8), (1000, 1, 1), (100, 8, 3)],
+)
+def test_an_evaluation_has_a_worker_for_each_so_many_recordings(recordings, cores, workers):
+    assert workers_to_evaluate(recordings, cores) == workers
+
+
+def test_an_evaluation_has_no_more_workers_than_fit_into_memory(monkeypatch):
+    monkeypatch.setattr(worker_count, "_free_memory", lambda: 3 * WORKER_BYTES)
+    assert workers_to_evaluate(1000, 8) == 3
+    monkeypatch.setattr(worker_count, "_free_memory", lambda: 0)
+    assert workers_to_evaluate(1000, 8) == 1
+
+
+def test_who_names_no_number_of_workers_gets_those_that_pay(monkeypatch):
+    monkeypatch.setattr(engines, "cores", lambda: 8)
+    ray, cluster = engine_of("ray"), engine_of("ray", "host:6379")
+    assert [workers_of(LOCAL, None, count) for count in (10, 1000)] == [1, 8]
+    assert [workers_of(one, None, 10) for one in (ray, cluster)] == [8, 0]
+    assert [workers_of(one, 3, 1000) for one in (LOCAL, ray, cluster)] == [3, 3, 3]
+    assert workers_of(LOCAL, None, 1000, "cuda") == 1, "workers would share its memory"

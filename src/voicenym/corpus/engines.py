@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from voicenym.corpus.cpu_count import cores
+from voicenym.corpus.worker_count import workers_to_evaluate
 from voicenym.corpus.worker_pool import Pool
 from voicenym.errors import CorpusError
 
@@ -87,19 +88,30 @@ class RayEngine:
 LOCAL = LocalEngine()
 
 
-def workers_of(engine: Engine, workers: int | None) -> int:
+def workers_of(engine: Engine, workers: int | None, recordings: int, device: str = "cpu") -> int:
     """Number of workers to ask an engine for, where the user need not name one.
 
     Args:
         engine: of the workers.
-        workers: what the user says; None for the default: one process, with Ray each processor
-            of this machine, and 0, which means all, for a cluster.
+        workers: what the user says; None for the default: as many processes as pay, one with a
+            GPU; with Ray each processor of this machine, and 0, which means all, for a cluster.
+        recordings: number of those that are evaluated or embedded.
+        device: that the workers compute on.
     """
     if workers is not None:
         return workers
-    if not isinstance(engine, RayEngine):
-        return 1
-    return 0 if engine.address else cores()
+    if isinstance(engine, RayEngine):
+        return 0 if engine.address else cores()
+    return local_workers(None, recordings, device)
+
+
+def local_workers(workers: int | None, recordings: int, device: str = "cpu") -> int:
+    """Number of processes of this machine, whatever the engine; arguments as of
+    :func:`workers_of`.
+    """
+    if workers is not None:
+        return workers
+    return workers_to_evaluate(recordings, cores()) if device == "cpu" else 1
 
 
 def engine_of(

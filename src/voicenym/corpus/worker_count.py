@@ -15,6 +15,8 @@ START_SECONDS = 2.0
 """Processor time of the start of a worker, most of it the import of torch."""
 WORKER_BYTES = 1_500_000_000
 """Memory of a worker, at most, of bundled systems."""
+EVALUATED_EACH = 32
+"""Recordings of an evaluation that keep a further worker busy for longer than it starts."""
 MEMORY = Path("/proc/meminfo")
 PCM_BYTES, FLAC_BYTES, CODED_BYTES = 64_000, 32_000, 6_000
 """Bytes of a second of sound, between those of telephone speech and of music. More bytes a
@@ -40,6 +42,16 @@ def workers_that_pay(items: Sequence[Item], speed: float, cores: int) -> int:
         if work >= most * START_SECONDS:
             return most
     return max(1, int(work / START_SECONDS))
+
+
+def workers_to_evaluate(recordings: int, cores: int) -> int:
+    """Number of workers for recordings that are all changed and embedded; 1 for few of them.
+
+    Args:
+        recordings: their number.
+        cores: available processors.
+    """
+    return max(1, min(cores, recordings // EVALUATED_EACH, _free_memory() // WORKER_BYTES))
 
 
 def _seconds(item: Item) -> float:

@@ -100,6 +100,11 @@ class Plan:
         both = {"words": self.recogniser, "phones": self.phones}
         return {subject: judge.name for subject, judge in both.items() if judge is not None}
 
+    @property
+    def count(self) -> int:
+        """Number of recordings that are tried or learned from."""
+        return len(self.trials.recordings) + len(self.pool)
+
     def sampled(self) -> list[Recording]:
         """Recordings for utility: those with text if there are any, spread over speakers.
 

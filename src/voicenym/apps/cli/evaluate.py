@@ -153,7 +153,7 @@ def _run(request: Request) -> None:
             evaluation, evidence = run(
                 plan,
                 request.vector_cache,
-                workers_of(engine, request.workers),
+                workers_of(engine, request.workers, plan.count, request.device),
                 tell,
                 tell.done,
                 left_out,

@@ -273,7 +273,7 @@ WORKERS = typer.Option(
     "--workers",
     "-j",
     min=1,
-    help="Number of processes; default: 1, or all processors with --engine ray.",
+    help="Number of processes; as many as pay unless given, with --engine ray all processors.",
 )
 CACHE = typer.Option(None, "--cache", help="Cache of speaker vectors; default: in the report.")
 QUIET = typer.Option(False, "--quiet", "-q", help="Print errors only.")

@@ -83,7 +83,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         only=tuple(request.only),
         device=request.device,
         verifiers=tuple(request.verifiers or installed()),
-        attacker_training=_attacker_training(request),
+        attacker_training=_attacker_training(request, len(test.recordings) + len(pool.recordings)),
         normalise=request.normaliser is not None,
         per=request.per,
         targets=request.targets or "",
@@ -244,9 +244,10 @@ def say_left_out(name: str, why: str) -> None:
     typer.echo(f"{name} is left out: {why}", err=True)
 
 
-def _attacker_training(request: Request) -> AttackerTraining:
+def _attacker_training(request: Request, recordings: int) -> AttackerTraining:
     """Training settings of semi-informed attackers; without a limit they train only a back end."""
     from voicenym.attack.attacker_resources import AttackerTraining
+    from voicenym.corpus.engines import local_workers
     from voicenym.training.run.resources import require_training, seconds
 
     training = AttackerTraining(
@@ -254,7 +255,7 @@ def _attacker_training(request: Request) -> AttackerTraining:
         seconds(request.attacker_budget, "--attacker-budget") or 0.0,
         None if request.attacker_start == "nothing" else request.attacker_start,
         config=request.attacker_config,
-        workers=request.workers or 1,
+        workers=local_workers(request.workers, recordings, request.device),
         pretrained=request.attacker_pretrained,
         steps=request.attacker_steps,
     )

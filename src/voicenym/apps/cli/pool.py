@@ -64,7 +64,7 @@ def build(
         "--workers",
         "-j",
         min=1,
-        help="Processes; default: 1, or all processors with --engine ray.",
+        help="Processes; as many as pay unless given, with --engine ray all processors.",
     ),
     engine: str = ENGINE,
     address: str | None = ADDRESS,
@@ -91,7 +91,6 @@ def build(
     model = verifier(encoder).on(device)
     check_field(speaker_field, data)
     machines = engine_of(engine, address, gpus, device)
-    count = workers_of(machines, workers)
     with private_copies():
         everything = collect(
             data,
@@ -104,6 +103,7 @@ def build(
         )
         speech = _first(everything, most)
         say(f"{len(speech)} recordings of {_check_sexes(speech)} speakers")
+        count = workers_of(machines, workers, len(speech), device)
         with Embedder(workers=count, left_out=current(), engine=machines) as embedder:
             found, speech = embedder.kept(model, speech)
     vectors = torch.from_numpy(found).float()

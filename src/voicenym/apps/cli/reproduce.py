@@ -79,7 +79,9 @@ def reproduce(
     cache: Path | None = typer.Option(
         None, "--cache", help="Folder of vectors, transcripts and finished attacks."
     ),
-    workers: int = typer.Option(1, "--workers", help="Processes."),
+    workers: int | None = typer.Option(
+        None, "--workers", min=1, help="Processes; as many as pay unless given."
+    ),
     output: Path | None = result_option(
         None, "--output", "-o", help="Folder for the tables as text, and pictures."
     ),
@@ -170,7 +172,7 @@ def _bench(
     retrained: list[str],
     answers: Path | None,
     cache: Path | None,
-    workers: int,
+    workers: int | None,
     quiet: bool,
 ) -> Bench:
     """Bench of the options."""
@@ -178,6 +180,7 @@ def _bench(
 
     from voicenym.apps.cli import recogniser_options
     from voicenym.apps.cli.corpus_options import progress_printer
+    from voicenym.corpus.engines import local_workers
     from voicenym.private import private_folder
     from voicenym.reproduction.bench import Bench, Speech
     from voicenym.reproduction.budgets import budget as named
@@ -196,12 +199,13 @@ def _bench(
     if speech is not None:
         given = Speech(speech, split, part, half, pool, pool_split, pool_part)
     bench = Bench(
-        size, cache, given, answers=answers, workers=workers,
+        size, cache, given, answers=answers, workers=workers or 1,
         verifiers=tuple(verifiers) or ("ecapa-small",), say=progress_printer(quiet),
     )  # fmt: skip
     if retrained:
         bench.retrained = recogniser_options.retrained_of(retrained, sorted(set(SYSTEMS.values())))
     if given is not None:
+        bench.workers = local_workers(workers, len(bench.recordings) + size.pool)
         texts = [recording.text for recording in bench.recordings if recording.text]
         transcripts = None if cache is None else cache / "transcripts.jsonl"
         bench.recogniser = recogniser_options.recogniser_of(recogniser, weights, texts, transcripts)
