@@ -17,7 +17,7 @@ from voicenym.live import block_choice
 live_runs.live_voice = lambda *given: live_runs.Voice(  # type: ignore[assignment]
     "negative", lambda rate: Negative(100), Messages(False)
 )
-block_choice.choose_block = lambda make, rate, *more: block_choice.BlockChoice(
+block_choice.choose_block = lambda make, rate, *more, **others: block_choice.BlockChoice(
     rate // 50, 0.1, 100, {}
 )
 sys.argv[0] = "voicenym"

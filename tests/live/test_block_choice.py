@@ -45,19 +45,26 @@ def test_the_shortest_block_that_takes_half_of_its_length(length):
     assert all(load > 0.5 for load in choice.tried.values())
 
 
+class Hops(Timed):
+    """Gives samples by whole hops, ``latency`` samples late."""
+
+    waiting = 0
+
+    def __init__(self, clock, share, hop):
+        super().__init__(clock, 0.0, share)
+        self.hop = hop
+
+    def push(self, block):
+        super().push(block)
+        self.waiting += len(block)
+        given, self.waiting = self.waiting // self.hop * self.hop, self.waiting % self.hop
+        return torch.zeros(given)
+
+
 @pytest.mark.parametrize("hop", [160, 128, 400])
 def test_the_lag_is_that_of_blocks_of_the_chosen_length(hop):
-    class Hops(Timed):
-        waiting = 0
-
-        def push(self, block):
-            super().push(block)
-            self.waiting += len(block)
-            given, self.waiting = self.waiting // hop * hop, self.waiting % hop
-            return torch.zeros(given)
-
     clock = Clock()
-    choice = choose_block(lambda: Hops(clock, 0.0, 0.1), RATE, clock=clock)
+    choice = choose_block(lambda: Hops(clock, 0.1, hop), RATE, clock=clock)
     assert choice.block == 160
     assert choice.lag == max(160 * n % hop for n in range(1, 40))
 
@@ -109,6 +116,40 @@ def test_a_tenth_of_slow_steps_is_no_load_and_a_fifth_is():
 def test_a_wished_block_is_the_first_that_is_tried():
     assert chosen(0.0, 0.1, shortest=0.03).block == 480
     assert chosen(0.015, 0.1, shortest=0.03).block == 640
+
+
+@pytest.mark.parametrize(
+    ("hop", "block"), [(128, 128), (256, 128), (160, 160), (320, 160), (384, 128)]
+)
+def test_of_several_lengths_that_of_the_least_delay_is_taken(hop, block):
+    clock = Clock()
+    found = choose_block(lambda: Hops(clock, 0.1, hop), RATE, clock=clock, others=[0.008])
+    assert found.block == block
+    assert found.delay == block + found.lag == hop
+    assert found.tried == {}
+
+
+def test_another_length_must_save_a_quarter_of_a_block():
+    """A system without hops, whose lag and block are 10 ms together with either length."""
+    clock = Clock()
+    assert (
+        choose_block(lambda: Timed(clock, 0.0, 0.1), RATE, clock=clock, others=[0.008]).block == 160
+    )
+
+
+def test_another_length_must_be_held_and_is_no_wish():
+    clock = Clock()
+
+    class Hop(Hops):
+        def push(self, block):
+            self.clock.now += 0.0045  # 45 % of 10 ms
+            return super().push(block)
+
+    assert (
+        choose_block(lambda: Hop(clock, 0.0, 128), RATE, clock=clock, others=[0.008]).block == 160
+    )
+    wished = choose_block(lambda: Hops(clock, 0.1, 128), RATE, 0.01, clock, [0.008])
+    assert wished.block == 160
 
 
 def test_a_machine_that_holds_no_block_gets_a_message():

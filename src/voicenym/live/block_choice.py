@@ -11,12 +11,20 @@ from voicenym.errors import VoicenymError
 from voicenym.live.warm_stream import buzz
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from voicenym.anonymizer.stream import Stream
 
 LENGTHS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Block lengths in seconds, shortest first."""
+OF_DEVICES = (0.008,)
+"""Further lengths in seconds, for devices, which take blocks of any length: the hop of some
+systems, whose frames wait for less than with blocks of 10 ms.
+"""
+WORTH = 0.25
+"""Share of a block that another length must save: shorter blocks cost more time and are late more
+often.
+"""
 MOST_LOAD = 0.5
 """Share of the time that a system may compute, of all but the slowest tenth of steps."""
 TRIALS = 24
@@ -52,20 +60,30 @@ class BlockChoice:
     tried: dict[int, float]
     wait: int = 0
 
+    @property
+    def delay(self) -> int:
+        """Samples from a sound to its answer: the block that is gathered, lag and wait."""
+        return self.block + self.lag + self.wait
+
 
 def choose_block(
     make_stream: Callable[[], Stream],
     rate: int,
     shortest: float = 0.0,
     clock: Callable[[], float] = time.perf_counter,
+    others: Sequence[float] = (),
 ) -> BlockChoice:
     """The shortest block that the system processes in :data:`MOST_LOAD` of its length.
+
+    Where that is the first of :data:`LENGTHS`, ``others`` are tried as well, and that of the least
+    delay is chosen, if it saves :data:`WORTH` of a block.
 
     Args:
         make_stream: makes a stream with one row at ``rate``.
         rate: sample rate in Hz.
         shortest: length in seconds with which to begin; the lengths of :data:`LENGTHS` follow.
         clock: seconds, rising.
+        others: lengths in seconds beside the first one; not used with ``shortest``.
 
     Raises:
         VoicenymError: the machine holds none.
@@ -77,13 +95,32 @@ def choose_block(
         block = max(1, round(length * rate))
         load, lag, wait = _load(make_stream, rate, block, clock)
         if load <= MOST_LOAD:
-            return BlockChoice(block, load, lag, tried, wait)
+            held = BlockChoice(block, load, lag, tried, wait)
+            return held if tried or shortest else _soonest(held, make_stream, rate, clock, others)
         tried[block] = load
     least = min(tried.values())
     raise VoicenymError(
         f"this machine needs {least:.2g} s for a second of sound, and {MOST_LOAD:g} s is what a "
         "live line can give without drop-outs; choose a faster system, such as -s mcadams"
     )
+
+
+def _soonest(
+    held: BlockChoice,
+    make_stream: Callable[[], Stream],
+    rate: int,
+    clock: Callable[[], float],
+    others: Sequence[float],
+) -> BlockChoice:
+    """A held block, or one of other lengths with clearly less delay."""
+    best = held
+    for length in others:
+        block = max(1, round(length * rate))
+        load, lag, wait = _load(make_stream, rate, block, clock)
+        other = BlockChoice(block, load, lag, {}, wait)
+        if load <= MOST_LOAD and other.delay <= best.delay - WORTH * best.block:
+            best = other
+    return best
 
 
 def _load(

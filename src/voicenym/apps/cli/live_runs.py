@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -237,17 +237,34 @@ def _engine(
     outputs: int = 1,
 ) -> tuple[int, LiveEngine]:
     """Rate of the devices, and an engine with blocks that this machine holds."""
+    from voicenym.live.block_choice import OF_DEVICES
     from voicenym.live.sound_devices import INPUT, OUTPUT
 
     rate = devices.rate(timing.rate, (INPUT, source, channels), (OUTPUT, target, max(2, channels)))
     channels = engine_channels or channels
-    return rate, held_engine(voice, timing, rate, channels, hidden=hidden, outputs=outputs)
+    return rate, held_engine(
+        voice, timing, rate, channels, hidden=hidden, outputs=outputs, others=OF_DEVICES
+    )
 
 
 def held_engine(
-    voice: Voice, timing: Timing, rate: int, channels: int, *, hidden: int = 0, outputs: int = 1
+    voice: Voice,
+    timing: Timing,
+    rate: int,
+    channels: int,
+    *,
+    hidden: int = 0,
+    outputs: int = 1,
+    others: Sequence[float] = (),
 ) -> LiveEngine:
     """An engine with blocks that this machine holds; a message names shorter ones that it does not.
+
+    Args:
+        voice, timing: of the session.
+        rate, channels: of the sound.
+        hidden, outputs: as of :class:`~voicenym.live.live_engine.LiveEngine`.
+        others: further lengths of blocks, as of
+            :func:`~voicenym.live.block_choice.choose_block`.
 
     Raises:
         VoicenymError: the machine holds none.
@@ -256,7 +273,9 @@ def held_engine(
     from voicenym.live.live_engine import LiveEngine
     from voicenym.live.warm_stream import warmed
 
-    choice = choose_block(lambda: voice.make(rate), rate, (timing.block or 0.0) / 1000.0)
+    choice = choose_block(
+        lambda: voice.make(rate), rate, (timing.block or 0.0) / 1000.0, others=others
+    )
     length = 1000 * choice.block / rate
     for block, load in choice.tried.items():
         voice.say.warn(
