@@ -37,8 +37,7 @@ class LogisticFusion:
         """Logistic regression in which targets and non-targets have equal weight.
 
         Weights are not negative, because higher scores mean the same speaker: attackers with
-            negative
-        weights are left out, the most negative one first.
+        negative weights are left out, the most negative one first.
 
         Args:
             scores: ``[trial, system]``, finite.
