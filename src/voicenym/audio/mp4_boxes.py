@@ -1,7 +1,7 @@
 """Boxes of mp4, mov and 3gp files (ISO/IEC 14496-12), as far as safety requires.
 
-libav creates an index of all samples that a film declares, regardless of the size of its file: a few
-hundred bytes may declare billions. :func:`promises_too_much` checks this before libav opens the
+libav creates an index of all samples that a film declares, regardless of the size of its file: a
+few hundred bytes may declare billions. :func:`promises_too_much` checks this before libav opens the
 file.
 """
 
