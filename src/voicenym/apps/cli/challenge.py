@@ -54,7 +54,7 @@ def challenge(
     sample: int = options.SAMPLE,
     replicates: int = options.REPLICATES,
     seed: int = options.SEED,
-    workers: int = options.WORKERS,
+    workers: int | None = options.WORKERS,
     cache: Path | None = options.CACHE,
     allow_pipes: bool = ALLOW_PIPES,
     quiet: bool = options.QUIET,
