@@ -71,6 +71,7 @@ def test_json_has_the_outcome(command, outcomes):
             ("turner-2022", "table-1", "--budget", "full", "--speech", "x"),
             "give a folder with --cache",
         ),
+        (("--page", "."), "--page .: is a folder; name the first page, such as reproduction.md"),
     ],
 )
 def test_mistakes_are_named_with_the_cure(command, outcomes, arguments, message):

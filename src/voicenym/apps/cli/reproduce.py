@@ -89,7 +89,10 @@ def reproduce(
         False, "--update", help="Put the outcomes into the package's stored outcomes."
     ),
     page: Path | None = result_option(
-        None, "--page", help="Write the documentation's pages of all stored outcomes here."
+        None,
+        "--page",
+        help="Write the documentation's pages of all stored outcomes: this file, and one for each "
+        "paper in a folder of its name.",
     ),
     as_json: bool = result_option(False, "--json", help="Print JSON."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Only errors and the tables."),
@@ -110,6 +113,10 @@ def reproduce(
     if paper is None and page is None:
         raise VoicenymError(
             "name a paper and a table, or see what there is: voicenym reproduce --list"
+        )
+    if page is not None and page.is_dir():
+        raise VoicenymError(
+            f"--page {page}: is a folder; name the first page, such as {page / 'reproduction.md'}"
         )
     if paper is not None:
         chosen = [one for name in (table or ["all"]) for one in paper_list.tables(paper, name)]
