@@ -46,7 +46,7 @@ def test_the_shortest_block_that_takes_half_of_its_length(length):
 
 
 class Hops(Timed):
-    """Gives samples by whole hops, ``latency`` samples late."""
+    """Stream that gives samples by whole hops."""
 
     waiting = 0
 
@@ -130,7 +130,7 @@ def test_of_several_lengths_that_of_the_least_delay_is_taken(hop, block):
 
 
 def test_another_length_must_save_a_quarter_of_a_block():
-    """A system without hops, whose lag and block are 10 ms together with either length."""
+    """Without a lag, a block of 8 ms saves 2 of 10 ms."""
     clock = Clock()
     assert (
         choose_block(lambda: Timed(clock, 0.0, 0.1), RATE, clock=clock, others=[0.008]).block == 160

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 LENGTHS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Block lengths in seconds, shortest first."""
 OF_DEVICES = (0.008,)
-"""Further lengths in seconds, for devices, which take blocks of any length: the hop of some
-systems, whose frames wait for less than with blocks of 10 ms.
+"""Block lengths in seconds that are tried for devices as well: 8 ms is the hop of some systems
+(``vtln``, ``pv-tsm``), whose frames are complete sooner than with blocks of 10 ms.
 """
 WORTH = 0.25
 """Share of a block that another length must save: shorter blocks cost more time and are late more

@@ -19,6 +19,7 @@ TRAINING = "train-clean-360"
 """Folder of the attackers' training speech, in the challenge's folder or beside it."""
 REPORT = "report"
 BUDGET = "30m"
+"""Time of the attacker's training where neither time nor steps are given."""
 
 app = new_app()
 
