@@ -41,8 +41,13 @@ class Server:
         return httpx.Client(base_url=self.url, headers=headers, timeout=120, **options)
 
     def left(self) -> list[Path]:
-        """Files of recordings that are there now."""
-        return [path for path in (self.folder / "work").glob("run-*/**/*") if path.is_file()]
+        """Files of recordings that are there now: folders may vanish while they are listed."""
+        return [
+            Path(folder) / name
+            for run in (self.folder / "work").glob("run-*")
+            for folder, _, names in os.walk(run)
+            for name in names
+        ]
 
     def is_wiped(self) -> bool:
         """Whether nothing is left soon: a client has its answer before the server wipes it."""
