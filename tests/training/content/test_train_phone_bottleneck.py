@@ -211,10 +211,14 @@ def test_a_branch_is_led_away_from_who_speaks(tmp_path, speech):
         (straight,) = torch.autograd.grad(plain, content)
         torch.testing.assert_close(turned, -weight * straight)
 
-    config = dataclasses.replace(QUICK, adversary=0.5, steps=8, every=8)
+    config = dataclasses.replace(QUICK, adversary=0.5, steps=16, every=8, patience=1)
     network = TdnnF(**OPTIONS)
     outcome = train(network, STATES, 3, EVERY, speech, speech, config, tmp_path / "r", machine=CPU)
     assert 0.0 <= outcome.curve[-1]["train/speakers classified %"] <= 100.0
+    assert outcome.best == outcome.curve[-1]["cross-entropy"]
+    last = torch.load(tmp_path / "r" / "last.ckpt", weights_only=True)["state_dict"]
+    for name, value in network.state_dict().items():
+        assert torch.equal(value, last[f"network.{name}"])
 
 
 def test_a_bottleneck_goes_on_from_another(tmp_path, small_word_codes):

@@ -57,6 +57,31 @@ def test_every_epoch_is_drawn_anew(tmp_path):
     assert {epoch for epoch, _ in more} == {3.0}
 
 
+class Rising(Line):
+    """Its figure gets worse with each step."""
+
+    def validation_step(self, batch, index):
+        self.log("distance", (1.0 - self.slope).abs())
+
+
+@pytest.mark.parametrize("keep", ["best", "last"])
+def test_the_best_or_the_last_weights_are_kept(tmp_path, keep):
+    """A training against an adversary keeps the last: its figure does not count what it gains."""
+    module, limits = Rising(), Limits(8, every=2)
+    loader = torch.utils.data.DataLoader(Drawn(4, 0), 2)
+    watched = torch.utils.data.DataLoader(Drawn(1, 1))
+    machine = Machine("cpu", workers=0)
+    outcome = fit(
+        module, loader, watched, tmp_path, limits, monitor="distance", keep=keep, machine=machine
+    )
+    figures = [row["distance"] for row in outcome.curve]
+    assert figures == sorted(figures)
+    assert len(set(figures)) == 4
+    chosen = min(figures) if keep == "best" else figures[-1]
+    assert outcome.best == pytest.approx(chosen)
+    assert float(1.0 - module.slope.detach()) == pytest.approx(chosen)
+
+
 class Bomb:
     def __init__(self, mark):
         self.mark = mark

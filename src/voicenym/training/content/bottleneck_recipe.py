@@ -52,11 +52,12 @@ class BottleneckRecipe(SpeechRecipe):
                 raise VoicenymError(f"{self.start}: a {model.kind} has no bottleneck; give a tdnnf")
         train, held_out = self.prepared(chosen, kept, report)
         outcome = steps.train(model, train, held_out, config, self.output, **resources)
+        chose = "" if config.adversary else ", who decided which checkpoint is the best"
         card = {
             **self.data_card(train),
             "weight of the branch that hides the speaker": config.adversary,
             "steps": outcome.steps,
-            "CER % on speakers kept out, who decided which checkpoint is the best": outcome.best,
+            f"CER % on speakers kept out{chose}": outcome.best,
         }
         save(model.net.content, self.output, card)
         model.save(self.output / "recogniser", training=card)

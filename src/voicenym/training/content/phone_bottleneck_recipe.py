@@ -116,6 +116,7 @@ class PhoneBottleneckRecipe(SpeechRecipe):
             config, self.output, **resources,
         )  # fmt: skip
         utterances = [one.utterance for one in of_train]
+        chose = "" if config.adversary else ", who chose the checkpoint"
         card = {
             **self.data_card(utterances),
             "hours": hours(utterances),
@@ -124,7 +125,7 @@ class PhoneBottleneckRecipe(SpeechRecipe):
             "from": Path(self.start or "").name,
             "weight of the branch that hides the speaker": config.adversary,
             "steps": outcome.steps,
-            "cross-entropy on speakers kept out, who chose the checkpoint": outcome.best,
+            f"cross-entropy on speakers kept out{chose}": outcome.best,
         }
         content_encoders.save(network, self.output, card, half=self.half)
         return self.result(outcome, {"cross-entropy on held-out speakers": outcome.best})

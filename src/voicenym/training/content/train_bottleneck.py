@@ -133,6 +133,9 @@ def train(
 ) -> Outcome:
     """Train a TDNN-F recogniser; its ``net.content`` is the content encoder.
 
+    Afterwards it has the weights of its best validation, with an adversary those of the last: the
+    branch costs words, so that the best validation is one before it had much effect.
+
     Args:
         model: of kind ``tdnnf``, new or with weights to continue from.
         speech, held_out, folder, seconds, machine, say: as for
@@ -158,4 +161,5 @@ def train(
         recognition=functools.partial(Bottleneck, speakers=names),
         sentences=SpeakerSentences,
         collate=voiced,
+        keep="last" if config.adversary else "best",
     )

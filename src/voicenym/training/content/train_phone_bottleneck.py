@@ -70,7 +70,8 @@ class PhoneBottleneckConfig:
         schedule: of the learning rate.
         steps: maximum number of optimizer steps.
         every: steps from one validation to the next.
-        patience: validations without improvement, after which the training stops; 0: no limit.
+        patience: validations without improvement, after which the training stops; 0: no limit;
+            not used with an adversary.
         held_out: share of the speakers held out for validation and early stopping.
         seed: of all random draws.
     """
@@ -249,6 +250,9 @@ def train(
 ) -> Outcome:
     """Train a bottleneck; afterwards it has the weights of its best validation.
 
+    With an adversary it has the last: the branch costs cross-entropy, so that the best validation
+    is one before it had much effect.
+
     Args:
         network: new, or with weights to continue from.
         states: of the phones.
@@ -286,6 +290,7 @@ def train(
         monitor=MONITOR,
         machine=machine,
         say=say,
+        keep="last" if config.adversary else "best",
     )
     network.eval()
     return outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import lightning.pytorch as pl
 
@@ -48,18 +48,20 @@ def fit_configured(
     machine: Machine,
     say: Callable[[str], None],
     clip: float | None = 5.0,
+    keep: Literal["best", "last"] = "best",
 ) -> Outcome:
     """Train by :func:`voicenym.training.run.fit.fit`, with limits, schedule and seed of ``config``.
 
     Args:
-        module, crops, held_out, folder, monitor, machine, say, clip: as of ``fit``.
+        module, crops, held_out, folder, monitor, machine, say, clip, keep: as of ``fit``.
         config: of the recipe.
         seconds: time limit.
 
     Raises:
         VoicenymError: as of ``fit``.
     """
-    patience = getattr(config, "patience", 0) or None
+    # Patience watches the same figure as the best checkpoint.
+    patience = None if keep == "last" else getattr(config, "patience", 0) or None
     return fit(
         module,
         crops,
@@ -69,6 +71,7 @@ def fit_configured(
         monitor=monitor,
         schedule=config.schedule,
         machine=machine,
+        keep=keep,
         clip=clip,
         seed=config.seed,
         say=say,

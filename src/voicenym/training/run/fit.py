@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from pickle import UnpicklingError
-from typing import Any
+from typing import Any, Literal
 
 import lightning.pytorch as pl
 import torch
@@ -56,7 +56,8 @@ class Outcome:
     Args:
         steps: optimizer steps, of earlier runs too.
         seconds: spent in this run.
-        best: the monitored figure's best value; NaN without validation.
+        best: the monitored figure's best value, or its last where the last weights are kept; NaN
+            without validation.
         finished: whether the schedule came to its end (or the patience did), rather than a signal.
         curve: rows of ``curve.jsonl``: step, seconds and figures.
     """
@@ -124,11 +125,12 @@ def fit(
     schedule: Callable[[float], float] | None = None,
     machine: Machine | None = None,
     resume: bool = True,
+    keep: Literal["best", "last"] = "best",
     clip: float | None = 5.0,
     seed: int = 0,
     say: Callable[[str], None] = lambda text: None,
 ) -> Outcome:
-    """Train; afterwards the module has the weights of its best validation.
+    """Train; afterwards the module has the weights of its best validation, or of its last.
 
     Args:
         module: to train; logs ``monitor`` at validation, the lower the better.
@@ -141,6 +143,8 @@ def fit(
         schedule: of the learning rate; :class:`Cyclical` unless given.
         machine: to train on.
         resume: False refuses a folder with checkpoints.
+        keep: the best or the last validation's weights: the last for a training against an
+            adversary, whose effect ``monitor`` does not count.
         clip: largest norm of a gradient; None for modules with manual optimization.
         seed: of the module's random draws.
         say: receives the figures of every validation.
@@ -224,21 +228,18 @@ def fit(
                 raise VoicenymError(
                     f"not enough memory for batches of {crops.batch_size}; {cure}"
                 ) from None
-    if best_checkpoint.best_model_path:
-        state = torch.load(best_checkpoint.best_model_path, map_location="cpu", weights_only=True)
+    kept = best_checkpoint if keep == "best" else newest
+    if kept.best_model_path:
+        state = torch.load(kept.best_model_path, map_location="cpu", weights_only=True)
         module.on_load_checkpoint(state)
         module.load_state_dict(state["state_dict"])
-    best = (
-        float("nan")
-        if best_checkpoint.best_model_score is None
-        else float(best_checkpoint.best_model_score)
-    )
+    rows = curve(folder)
+    best = best_checkpoint.best_model_score
+    figure = float("nan") if best is None else float(best)
+    if keep == "last" and rows:
+        figure = rows[-1].get(monitor, figure)
     return Outcome(
-        trainer.global_step,
-        time.monotonic() - began,
-        best,
-        not trainer.interrupted,
-        curve(folder),
+        trainer.global_step, time.monotonic() - began, figure, not trainer.interrupted, rows
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import lightning.pytorch as pl
 import torch
@@ -185,8 +185,9 @@ def train(
     recognition: Callable[..., Recognition] = Recognition,
     sentences: type[Sentences] = Sentences,
     collate: Callable[[Any], Any] = collated,
+    keep: Literal["best", "last"] = "best",
 ) -> Outcome:
-    """Train a recogniser; afterwards it has the weights of its best validation.
+    """Train a recogniser; afterwards it has the weights of its best validation, or of its last.
 
     Args:
         model: new, or with weights to continue from.
@@ -199,6 +200,7 @@ def train(
         say: receives the recordings left out, and the figures of every validation.
         recognition: creates the training step from net, alphabet and configuration.
         sentences, collate: create its batches.
+        keep: which validation's weights.
 
     Raises:
         CorpusError: no training utterances.
@@ -229,6 +231,7 @@ def train(
         monitor="CER %",
         machine=machine,
         say=say,
+        keep=keep,
     )
     model.net.eval()
     return outcome
