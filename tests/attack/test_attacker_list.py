@@ -156,8 +156,28 @@ def test_attackers_are_selected_by_parts_of_todays_and_former_names(tmp_path):
     assert names(selected(everybody, ["prosody"])) == TRAINED[1:3]
     assert names(selected(everybody, ["course"])) == TRAINED[1:3], "as in earlier releases"
     for none in (["nobody"], ["key-holder"]):
-        with pytest.raises(VoicenymError, match=r"no attacker without the key is .*there are: ign"):
-            selected(everybody, none)
+        for known in (None, resources()):
+            with pytest.raises(VoicenymError, match=r"no attacker without the key is .*there are"):
+                selected(everybody, none, known)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "needs"),
+    [
+        ("verifier trained", {}, r"--pool with 100 .* other people or more and --attacker-steps$"),
+        ("i-vectors trained", {}, r"--pool with 100 recordings of \d+ other people or more$"),
+        ("content", {"pool_recordings": 100, "pool_speakers": 2}, "--pool with 100 .* or more$"),
+        ("verifier trained", {"pool_recordings": 100, "pool_speakers": 40}, "--attacker-steps$"),
+        ("two-branch", {"pool_recordings": 100, "pool_speakers": 40}, "voicenym train two-branch"),
+        ("content", {"system": None}, "--anonymized-enrolment, and --anonymized-pool with 100"),
+    ],
+)
+def test_an_attacker_that_cannot_run_says_what_it_needs(tmp_path, name, given, needs):
+    training = AttackerTraining(tmp_path, 0.0) if given.get("pool_recordings") else None
+    some = resources(training=training, **given)
+    with pytest.raises(VoicenymError, match=needs) as raised:
+        selected(attackers(some), [name], some)
+    assert "there are" not in str(raised.value)
 
 
 def test_attackers_who_learn_from_other_people_say_so():

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from voicenym.attack.attacker_resources import Resources
+from voicenym.attack.attacker_resources import (
+    LEAST_FOR_STATISTICS,
+    AttackerTraining,
+    Resources,
+)
 from voicenym.attack.attackers import Attacker, Comparing
 from voicenym.attack.former_names import FORMER
 from voicenym.attack.normalised_scores import Normalised
@@ -94,26 +99,70 @@ def must_run_system() -> list[str]:
     return [attacker.name for attacker in found if attacker.name not in by_files]
 
 
-def selected(candidates: Sequence[Attacker], names: Sequence[str]) -> list[Attacker]:
+def selected(
+    candidates: Sequence[Attacker], names: Sequence[str], resources: Resources | None = None
+) -> list[Attacker]:
     """Attackers whose names contain one of the given words; without words, all attackers.
 
     Words of former names (:mod:`voicenym.attack.former_names`) select as well.
+
+    Args:
+        candidates: to select from.
+        names: the words.
+        resources: of the candidates; an error then says what an attacker of these names needs.
 
     Raises:
         VoicenymError: no attacker matches, or only those that hold the key.
     """
     if not names:
         return list(candidates)
-    former = {today: before for before, today in FORMER.items()}
-
-    def matches(attacker: Attacker) -> bool:
-        known = f"{attacker.name}\n{former.get(attacker.name, '')}".lower()
-        return any(name.lower() in known for name in names)
-
-    found = [attacker for attacker in candidates if matches(attacker)]
+    found = [attacker for attacker in candidates if _matches(attacker.name, names)]
     if all(attacker.holds_key for attacker in found):
         there = ", ".join(attacker.name for attacker in candidates if not attacker.holds_key)
+        needs = "" if resources is None else _needs(resources, names)
         raise VoicenymError(
-            f"no attacker without the key is {' or '.join(names)}; there are: {there}"
+            needs or f"no attacker without the key is {' or '.join(names)}; there are: {there}"
         )
     return found
+
+
+def _matches(attacker: str, names: Sequence[str]) -> bool:
+    """Whether an attacker's name, or its former one, contains one of these words."""
+    former = {today: before for before, today in FORMER.items()}
+    known = f"{attacker}\n{former.get(attacker, '')}".lower()
+    return any(name.lower() in known for name in names)
+
+
+def _needs(resources: Resources, names: Sequence[str]) -> str:
+    """What attackers of these names lack, as a message; empty if nothing would add them."""
+    from voicenym.attack.branch_weights import FOLDS
+    from voicenym.attack.two_branch_attacker import SemiInformedTwoBranch, why_not
+
+    people = 2 * FOLDS
+    training = resources.training or AttackerTraining(Path(), 0.0)
+    pool = replace(
+        resources,
+        pool_recordings=max(resources.pool_recordings, LEAST_FOR_STATISTICS),
+        pool_speakers=max(resources.pool_speakers, people),
+        anonymized_enrolment=True,
+        anonymized_pool=True,
+        training=training,
+    )
+    lacks = [] if attackers(resources) == attackers(pool) else [_pool_option(resources, people)]
+    networks = replace(pool, training=replace(training, steps=1))
+    for more, options in ((pool, lacks), (networks, [*lacks, "--attacker-steps"])):
+        without_key = (one.name for one in attackers(more) if not one.holds_key)
+        found = next((name for name in without_key if _matches(name, names)), "")
+        if found:
+            return f"{found} needs {' and '.join(options)}"
+    if _matches(SemiInformedTwoBranch.name, names):
+        return f"{SemiInformedTwoBranch.name}: {why_not(training.pretrained)}"
+    return ""
+
+
+def _pool_option(resources: Resources, people: int) -> str:
+    """Options that give speech of so many other people."""
+    speech = f"{LEAST_FOR_STATISTICS} recordings of {people} other people or more"
+    if resources.system is not None:
+        return f"--pool with {speech}"
+    return f"--anonymized-enrolment, and --anonymized-pool with {speech}"

@@ -123,7 +123,8 @@ def attackers_of(
     Raises:
         VoicenymError: the plan names none of them, or only those with the key.
     """
-    chosen = selected(attackers_for(resources_of(plan, target, say)), plan.only)
+    resources = resources_of(plan, target, say)
+    chosen = selected(attackers_for(resources), plan.only, resources)
     return (
         [attacker for attacker in chosen if not attacker.trains_verifier],
         [attacker for attacker in chosen if attacker.trains_verifier],
