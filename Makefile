@@ -44,7 +44,7 @@ demo: $(VENV)/.base
 	@echo "listen: samples/sample.wav, demo/sample.anon.wav"
 
 # Each process gets tests that follow each other, which share speech and weights.
-PYTEST := $(BIN)/pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/pytest -n 2 --dist worksteal --durations=20
 LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 # Rooms whose tests start no process and train next to nothing.
 FAST := $(addprefix tests/,audio dsp metrics nets systems test_pseudonym.py)

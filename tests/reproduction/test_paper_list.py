@@ -9,6 +9,7 @@ from voicenym.reproduction.paper_list import not_here, papers, run, tables
 from voicenym.reproduction.paper_table import (
     ANSWERS,
     CLOAKS,
+    CODECS,
     NOTHING,
     SPEECH,
     WORDS,
@@ -66,7 +67,7 @@ def test_what_the_extended_version_has_is_named_one_by_one():
 
 def test_each_states_how_and_what_it_needs():
     for table in EVERY:
-        assert set(table.needs) <= {NOTHING, SPEECH, ANSWERS, WORDS, CLOAKS}, table.key
+        assert set(table.needs) <= {NOTHING, SPEECH, ANSWERS, WORDS, CLOAKS, CODECS}, table.key
         assert table.cost in ("seconds", "minutes"), table.key
         assert table.how, table.key
         if SPEECH in table.needs:

@@ -158,7 +158,7 @@ class Bench:
         recogniser: of words; None leaves word errors out.
         retrained: recognisers that were trained on the output of systems, by the system's name.
         verifiers: names; the first one's figures are those of tables with one verifier.
-        cloaks: folders of cloaks trained for an ablation, by name.
+        cloaks, codecs: folders of cloaks and codecs trained for an ablation, by name.
         pipelines: folders of pipelines of one's own, by the name of a system of the challenge.
         answers: file of listeners' answers; None where the user gave none.
         workers: processes.
@@ -173,6 +173,7 @@ class Bench:
     retrained: Mapping[str, Recogniser] = field(default_factory=dict)
     verifiers: tuple[str, ...] = ("ecapa-small",)
     cloaks: Mapping[str, Path] = field(default_factory=dict)
+    codecs: Mapping[str, Path] = field(default_factory=dict)
     pipelines: Mapping[str, Path] = field(default_factory=dict)
     answers: Path | None = None
     workers: int = 1

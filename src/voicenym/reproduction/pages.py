@@ -10,6 +10,7 @@ from voicenym.reproduction.paper_list import not_here, papers
 from voicenym.reproduction.paper_table import (
     ANSWERS,
     CLOAKS,
+    CODECS,
     NOTHING,
     SPEECH,
     WORDS,
@@ -25,6 +26,7 @@ NEEDED = {
     WORDS: "`--recogniser-weights`",
     ANSWERS: "`--answers`",
     CLOAKS: "`--cloak`",
+    CODECS: "`--codec`",
 }
 
 
@@ -47,6 +49,8 @@ def command(table: PaperTable) -> str:
         parts.append("--recogniser-weights WHISPER")
     if CLOAKS in table.needs:
         parts.append("--cloak full=FOLDER --cloak no-words=FOLDER")
+    if CODECS in table.needs:
+        parts.append("--codec full=FOLDER --codec no-semantic=FOLDER --codec no-speaker=FOLDER")
     if ANSWERS in table.needs:
         parts.append("--answers ANSWERS.tsv")
     return " ".join(parts)

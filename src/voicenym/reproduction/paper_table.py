@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from voicenym.reproduction.bench import Bench
 
 NOTHING, SPEECH, ANSWERS, WORDS = "nothing", "speech", "answers", "words"
-CLOAKS = "cloaks"
+CLOAKS, CODECS = "cloaks", "codecs"
 """Needs of a computation: nothing but the package, speech (``--speech``), listeners' answers
-(``--answers``), weights of a recogniser of words (``--recogniser-weights``), and cloaks that were
-trained for it (``--cloak``)."""
+(``--answers``), weights of a recogniser of words (``--recogniser-weights``), and cloaks or codecs
+that were trained for it (``--cloak``, ``--codec``)."""
 
 
 @dataclass(frozen=True)

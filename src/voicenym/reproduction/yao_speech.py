@@ -1,4 +1,4 @@
-"""Yao et al. 2024 on speech: English, other languages, ablations, drawings."""
+"""Yao et al. 2024 on speech: data sets, English, drawings."""
 
 from __future__ import annotations
 
@@ -100,23 +100,6 @@ def _baselines() -> Finding:
                 b = theirs.number(row, f"{system} {part}")
                 pairs.append((f"{metric}, {system} {part}", a, b, 1e-9))
     return same_numbers("The baselines' figures are those of Miao et al. 2023, table III", pairs)
-
-
-def ablations(bench: Bench) -> Ours:
-    """Table VI: the codec that is at hand, without its ablations."""
-    panel = _panel("table-6")
-    system = SYSTEMS["MUSA_en"]
-    whole = filled(panel.columns, {
-        "EER, %, ignorant": attacked(bench, system, IGNORANT, "EER"),
-        "EER, %, lazy-informed": attacked(bench, system, LAZY, "EER"),
-        "WER, %": useful(bench, system, "WER"), "rho_F0": useful(bench, system, "rho_F0"),
-        "G_VD, dB": useful(bench, system, "G_VD"),
-    })  # fmt: skip
-    reason = "no codec was trained without this loss: voicenym train musa --config, with weight 0"
-    rows = [OurRow("ours MUSA", whole, "MUSA_ml")]
-    rows += [OurRow(f"ours {label}", (absent(reason),) * len(panel.columns), label)
-             for label in panel.labels[1:]]  # fmt: skip
-    return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 2),))
 
 
 def matrices(bench: Bench) -> Ours:

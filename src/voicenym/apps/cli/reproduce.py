@@ -69,6 +69,12 @@ def reproduce(
         help="NAME=FOLDER: a cloak of voicenym train vcloak for an ablation, such as full or "
         "no-words; may be repeated.",
     ),
+    codec: list[str] = typer.Option(
+        [],
+        "--codec",
+        help="NAME=FOLDER: a codec of voicenym train musa for an ablation: full, no-semantic or "
+        "no-speaker; may be repeated.",
+    ),
     pipeline: list[str] = typer.Option(
         [],
         "--pipeline",
@@ -104,8 +110,9 @@ def reproduce(
     """
     from voicenym.reproduction import paper_list, stored_outcomes
     from voicenym.reproduction.counterparts import GIVEN
-    from voicenym.reproduction.deng_ablations import ABLATIONS
+    from voicenym.reproduction.deng_ablations import ABLATIONS as OF_CLOAKS
     from voicenym.reproduction.named_folders import named_folders
+    from voicenym.reproduction.yao_ablations import ABLATIONS as OF_CODECS
 
     if listed:
         _list(paper)
@@ -128,7 +135,8 @@ def reproduce(
                 budget, speech, split, part, half, pool, pool_split, pool_part, verifier,
                 recogniser, weights, retrained, answers, cache, workers, quiet,
             )  # fmt: skip
-            speaking.cloaks = named_folders(cloak, "--cloak", ABLATIONS)
+            speaking.cloaks = named_folders(cloak, "--cloak", OF_CLOAKS)
+            speaking.codecs = named_folders(codec, "--codec", OF_CODECS)
             speaking.pipelines = named_folders(pipeline, "--pipeline", GIVEN)
             outcomes = _run(chosen, speaking, update, len(chosen) == 1)
         _emit(chosen, outcomes, output, as_json, all_given=not stored)
