@@ -119,6 +119,23 @@ def test_a_live_stream_hears_who_speaks_after_a_second(folders, speech):
     assert distance(live[20_000:], ordinary[20_000:]) > 1e-3
 
 
+def test_from_revision_two_on_a_live_stream_comes_sooner(folders, speech):
+    """Its level looks four frames of 10 ms less ahead; files stay the same."""
+    systems = [load("musa", weights=str(folders["causal"]), revision=n) for n in (1, 2)]
+    streams = [system.stream(KEY.pseudonym("a"), 16_000) for system in systems]
+    assert streams[0].latency - streams[1].latency == 4 * 160
+    first, second = (torch.cat([one.push(speech), one.flush()]) for one in streams)
+    assert first.shape == second.shape
+    assert 1e-4 < distance(first, second) < 0.3
+    whole = [system(Audio(speech, 16_000), KEY.pseudonym("a")).samples for system in systems]
+    assert torch.equal(*whole)
+    keys = (Key(bytes(32), {"musa": 1}), Key(bytes(32), {"musa": 2}))
+    with pytest.raises(UnknownSystemError, match="need one revision"):
+        load("musa", weights=str(folders["causal"])).core_for(
+            [key.pseudonym("a") for key in keys], 16_000, None
+        )
+
+
 def test_a_codec_that_looks_ahead_needs_the_recording_first(folders):
     system = load("musa", weights=str(folders["whole"]))
     assert not system.profile_optional

@@ -47,7 +47,7 @@ class Musa(Anonymizer):
     2. A residual quantiser with eight codebooks quantises the difference: content first, then
        prosody.
     3. The target voice is added, and a decoder synthesises; its power over 0.1 s is set to that of
-       the input.
+       the input. Live, from revision 2 on, this is 0.07 s, most of it past.
 
     Args:
         strength: weight of the target voice in a linear blend with the speaker's own: 1 for the
@@ -69,6 +69,7 @@ class Musa(Anonymizer):
     weights: str = ""
 
     running_averages: ClassVar[bool] = True
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     card: ClassVar[Card] = Card(
         name="musa",
         title="Codec that removes the speaker, then quantises content and prosody in turn",
@@ -178,7 +179,12 @@ class Musa(Anonymizer):
         codec = self._codec()
         method = self._method(codec)
         if profile is None:
-            return LiveCodedCore(codec, pseudonyms, method, self.strength, rate, self.device)
+            revision, *others = {self.revision_for(pseudonym) for pseudonym in pseudonyms}
+            if others:
+                raise UnknownSystemError("musa: pseudonyms of one live stream need one revision")
+            return LiveCodedCore(
+                codec, pseudonyms, method, self.strength, rate, self.device, revision
+            )
         own = profile.own
         voice = voices(own.cpu(), pseudonyms, method, self.strength)
         return CodedCore(

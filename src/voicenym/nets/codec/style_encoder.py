@@ -59,7 +59,11 @@ class SpeakerEncoder(torch.nn.Module):
 
     def forward(self, waveform: torch.Tensor) -> torch.Tensor:
         """Vectors ``[batch, size]`` of ``[batch, time]``, :data:`LEAST_SAMPLES` at least."""
-        x = self.spectral(self.mel(waveform))
+        return self.of_mels(self.mel(waveform))
+
+    def of_mels(self, mels: torch.Tensor) -> torch.Tensor:
+        """Vectors ``[batch, size]`` of log mels ``[batch, frame, band]``."""
+        x = self.spectral(mels)
         x = self.temporal(x.transpose(1, 2)).transpose(1, 2)
         rows, frames, width = x.shape
         q, k, v = (
@@ -71,4 +75,5 @@ class SpeakerEncoder(torch.nn.Module):
             q, k, v, scale=1.0 / math.sqrt(width)
         )
         x = x + self.drop(self.joined(found.transpose(1, 2).reshape(rows, frames, width)))
-        return self.last(x).mean(1)
+        vectors: torch.Tensor = self.last(x).mean(1)
+        return vectors

@@ -107,11 +107,14 @@ class LogMel(torch.nn.Module):
         window.
         """
         side = (self.fft - self.hop) // 2
+        mirrored = torch.nn.functional.pad(waveform[:, None], (side, side), mode="reflect")
+        return self.of_windows(mirrored[:, 0])
+
+    def of_windows(self, waveform: torch.Tensor) -> torch.Tensor:
+        """Log mels ``[batch, window, band]`` of the whole windows in ``[batch, time]``."""
         # whatever the network runs in, distances are measured in single precision
         with torch.autocast(waveform.device.type, enabled=False):
-            waveform = waveform.float()[:, None]
-            padded = torch.nn.functional.pad(waveform, (side, side), mode="reflect")[:, 0]
-            spectra = torch.fft.rfft(padded.unfold(1, self.fft, self.hop) * self.window)
+            spectra = torch.fft.rfft(waveform.float().unfold(1, self.fft, self.hop) * self.window)
             magnitude = torch.sqrt(torch.view_as_real(spectra).square().sum(-1) + 1e-9)
             return (magnitude @ self.bank.T).clamp_min(1e-5).log()
 

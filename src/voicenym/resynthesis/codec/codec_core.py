@@ -14,16 +14,22 @@ from voicenym.nets.codec.codec_stream import CodecStream
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.codec.codec_anonymization import voices
+from voicenym.resynthesis.codec.running_speaker import (
+    LatestSpeaker,
+    RunningSpeaker,
+    WholeSpeaker,
+)
+from voicenym.resynthesis.common.output_level import EarlyLevel, Level
 from voicenym.resynthesis.common.row_groups import Group, Grouped, Output, low_pass
 from voicenym.resynthesis.common.windows import Window, Windows
 
 BUNDLED = Path(__file__).parent / "bundled" / "musa"
 """Folder of the codec that comes along."""
 ENDLESS = 2**62
+EARLY_FROM = 2
+"""Revision of ``musa`` from which on live streams come 40 ms sooner; recordings do not change."""
 EVERY_SECONDS = 1.0
 """Interval of the updates of a live stream's speaker vector."""
-MOST_PAST = 10 * RATE
-"""Samples of past speech for the speaker vector of a live stream."""
 
 
 class CodecSpeakers:
@@ -119,7 +125,8 @@ class LiveCodedCore:
     """Core for live streams with a causal codec and running speaker vectors.
 
     The speaker vector is updated every second from the latest speech; before that it is the mean of
-    the training speakers.
+    the training speakers. It is computed after the block that completes the second, since blocks
+    that are shorter than a frame and complete none have time for it.
 
     Args:
         codec: trained, causal, on the device.
@@ -128,6 +135,8 @@ class LiveCodedCore:
         strength: as there.
         rate: of the recording, in Hz.
         device: where to compute.
+        revision: of ``musa``: from :data:`EARLY_FROM` on, the level looks one frame ahead, and
+            mels of the speaker encoder are computed once.
 
     Raises:
         VoicenymError: a codec that looks ahead.
@@ -141,6 +150,7 @@ class LiveCodedCore:
         strength: float,
         rate: int = RATE,
         device: str = "cpu",
+        revision: int = EARLY_FROM,
     ) -> None:
         if not codec.sizes.causal:
             raise VoicenymError(
@@ -152,8 +162,11 @@ class LiveCodedCore:
         self._pseudonyms = list(pseudonyms)
         own = codec.voices.mean.to(device).expand(rows, -1).clone()
         self._stream = CodecStream(codec, own, self._voices(own))
-        self._output = Output(rows, low_pass(rate) if rate < RATE else None, device)
-        self._past = torch.zeros(rows, 0, device=device)
+        early = revision >= EARLY_FROM
+        level = (EarlyLevel if early else Level)(rows, device)
+        self._output = Output(rows, low_pass(rate) if rate < RATE else None, device, level)
+        self._speaker: LatestSpeaker = (RunningSpeaker if early else WholeSpeaker)(codec, rows)
+        self._due = False
         self._every = round(EVERY_SECONDS * RATE / codec.hop) * codec.hop
         self._left = self._every
         self._remaining = 0
@@ -165,13 +178,13 @@ class LiveCodedCore:
         self._remaining += block.shape[1]
         parts = [block[:, :0]]
         while block.shape[1]:
+            self._listen()
             some, block = block[:, : self._left], block[:, self._left :]
             parts.append(self._output.push(some, self._stream.push(some)))
-            self._past = torch.cat([self._past, some], dim=1)[:, -MOST_PAST:]
+            self._speaker.push(some)
             self._left -= some.shape[1]
             if not self._left:
-                self._left = self._every
-                self._listen()
+                self._left, self._due = self._every, True
         out = torch.cat(parts, dim=1)
         self._remaining -= out.shape[1]
         return out
@@ -179,16 +192,17 @@ class LiveCodedCore:
     @torch.inference_mode()
     def flush(self) -> torch.Tensor:
         """The remaining samples."""
-        nothing = self._past[:, :0]
+        self._listen()
+        nothing = self._stream.own[:, :0]
         parts = [self._output.push(nothing, self._stream.flush()), self._output.flush(nothing)]
         return torch.cat(parts, dim=1)[:, : self._remaining]
 
     def _listen(self) -> None:
-        """Updates the speaker vectors of rows that hold speech."""
-        own = self._codec.speaker(self._past)
-        audible = self._past.any(1)[:, None]
-        own = torch.where(audible, own, self._stream.own)
-        self._stream.set_voices(own, self._voices(own))
+        """Updates the speaker vectors of rows that hold speech, where a second is complete."""
+        if self._due:
+            self._due = False
+            own = self._speaker.vectors(self._stream.own)
+            self._stream.set_voices(own, self._voices(own))
 
     def _voices(self, own: torch.Tensor) -> torch.Tensor:
         found = voices(own.cpu(), self._pseudonyms, self._method, self._strength)

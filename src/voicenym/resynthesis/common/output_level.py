@@ -23,14 +23,15 @@ class Level:
 
     Attributes:
         context: frames on either side in the average of a gain, under a Hann window.
+        ahead: of these, frames after it.
         latency: samples that are held back, beside the delay of the synthetic signal.
     """
 
     context = 5
 
     def __init__(self, rows: int, device: str = "cpu") -> None:
-        self._window = averaging_window(self.context, device)
-        self.latency = (self.context + 2) * HOP
+        self._window = averaging_window(self.context, device, self.ahead)
+        self.latency = (self.ahead + 2) * HOP
 
         def empty(frames: int = 0) -> torch.Tensor:
             return torch.zeros(rows, frames, device=device)
@@ -40,6 +41,10 @@ class Level:
         # mean squares, from so many frames before the first that waits
         before = self.context + 1
         self._source_power, self._made_power = empty(before), empty(before)
+
+    @property
+    def ahead(self) -> int:
+        return self.context
 
     def push(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
         """Adds samples of both signals ``[row, time]``, of any lengths; returns finished ones."""
@@ -51,7 +56,7 @@ class Level:
         whole = before[:, : before.shape[1] - self._made.shape[1]]
         self._waiting = torch.cat([self._waiting, whole], dim=1)
         known = min(self._source_power.shape[1], self._made_power.shape[1])
-        frames = known - 2 * (self.context + 1)
+        frames = known - (self.context + 1) - (self.ahead + 1)
         if frames <= 0:
             return self._waiting[:, :0]
         gains = self.gains(self._source_power[:, :known], self._made_power[:, :known])
@@ -62,22 +67,37 @@ class Level:
         return out
 
     def gains(self, source: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
-        """Amplitude gains ``[row, frame - 2 * context]`` from mean squares ``[row, frame]``; one
-        frame on either side of those that are finished.
+        """Amplitude gains ``[row, frame - context - ahead]`` from mean squares ``[row, frame]``;
+        one frame on either side of those that are finished.
         """
         wanted, found = (averaged(power, self._window) for power in (source, made))
         return (wanted / found.clamp_min(LEAST_POWER)).sqrt().clamp_max(HIGHEST_GAIN)
 
     def flush(self) -> torch.Tensor:
         """The remaining samples, up to a whole frame; both signals end here."""
-        zeros = self._waiting.new_zeros(len(self._waiting), (self.context + 2) * HOP)
+        zeros = self._waiting.new_zeros(len(self._waiting), (self.ahead + 2) * HOP)
         held = self._waiting.shape[1] + -(-self._made.shape[1] // HOP) * HOP
         return self.push(zeros, zeros)[:, :held]
 
 
-def averaging_window(context: int, device: str) -> torch.Tensor:
-    """Hann window ``[1, 1, 2 * context + 1]`` whose sum is 1."""
+class EarlyLevel(Level):
+    """The same for live streams: it looks one frame ahead, and as far back as :class:`Level`."""
+
+    @property
+    def ahead(self) -> int:
+        return 1
+
+
+def averaging_window(context: int, device: str, ahead: int | None = None) -> torch.Tensor:
+    """Hann window ``[1, 1, 2 * context + 1]`` whose sum is 1.
+
+    Args:
+        context: elements on either side of the middle.
+        device: of the window.
+        ahead: elements after the middle, where the window ends earlier.
+    """
     window = torch.hann_window(2 * context + 3, periodic=False, device=device)[1:-1]
+    window = window if ahead is None else window[: context + 1 + ahead]
     return (window / window.sum())[None, None]
 
 
