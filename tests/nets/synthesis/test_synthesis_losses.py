@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 
@@ -66,14 +67,15 @@ def test_log_mels_are_those_of_the_definition():
     torch.testing.assert_close(found[5].double(), expected, atol=1e-5, rtol=0)
 
 
-def test_log_mels_agree_with_librosa():
+def test_log_mels_agree_with_librosas_filterbank():
     librosa = pytest.importorskip("librosa")
     waveform = 0.1 * noise(1, 8000)
     mel = synthesis_losses.LogMel(22_050, 1024, 256, 80, 0.0, 8000.0)
     bank = librosa.filters.mel(sr=22_050, n_fft=1024, n_mels=80, fmin=0, fmax=8000)
     padded = torch.nn.functional.pad(waveform[None], (384, 384), mode="reflect")[0, 0].numpy()
-    spectra = librosa.stft(padded, n_fft=1024, hop_length=256, window="hann", center=False)
-    expected = torch.from_numpy(bank @ abs(spectra)).clamp_min(1e-5).log().T
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 1024)[::256]
+    spectra = np.fft.rfft(windows * (0.5 - 0.5 * np.cos(2.0 * np.pi * np.arange(1024) / 1024)))
+    expected = torch.from_numpy(abs(spectra) @ bank.T).float().clamp_min(1e-5).log()
     torch.testing.assert_close(mel(waveform)[0], expected, atol=2e-3, rtol=0)
 
 
