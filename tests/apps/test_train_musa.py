@@ -54,6 +54,22 @@ def test_a_codec_is_trained_and_kept(buzzers, tmp_path):
     assert codec.sizes.entries == 8
 
 
+def test_trainings_of_one_teacher_share_its_labels_in_a_cache(buzzers, tmp_path):
+    stamps = []
+    for name in ("one", "other"):
+        arguments = [
+            "train", "musa", "-d", buzzers / "train", "-c", buzzers / "tiny.yaml", "--steps", "1",
+            "--units", buzzers / "units", "--accelerator", "cpu", "--workers", "0",
+            "--cache", tmp_path / "cache", "-o", tmp_path / name,
+        ]  # fmt: skip
+        done = CliRunner().invoke(app, [str(a) for a in arguments])
+        assert done.exit_code == 0, done.output
+        assert not (tmp_path / name / "labels").exists()
+        files = sorted((tmp_path / "cache" / "labels").rglob("*.npy"))
+        stamps.append([(path, path.stat().st_mtime_ns) for path in files])
+    assert stamps[0] == stamps[1] != []
+
+
 def test_the_command_of_the_error_for_want_of_weights_works(buzzers, tmp_path):
     """Word codes of the package are the teacher where ``--units bundled`` says so."""
     from voicenym.systems.musa import HOW

@@ -78,6 +78,8 @@ class MusaRecipe(SpeechRecipe):
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         utterances, others = self.prepared(chosen, kept, report)
         folder = present_or_former(self.output, "labels", "told")
+        if self.cache is not None and not folder.is_dir():
+            folder = self.cache / "labels"  # which trainings of one teacher share
         both = labelled([*utterances, *others], teacher, folder, report.say)
         train, held_out = both[: len(utterances)], both[len(utterances) :]
         outcome = steps.train(
