@@ -91,7 +91,7 @@ def test_a_session_by_keyboard_from_consent_to_the_end(served, browser):
     assert faults == []
 
 
-TABS = int(os.environ.get("VOICENYM_TABS", "10"))
+TABS = int(os.environ.get("VOICENYM_TABS", "6"))
 """Tabs at once; 50 take two minutes on two cores."""
 LISTENER = """
 window.agent = setInterval(() => {
