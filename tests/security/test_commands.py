@@ -30,7 +30,7 @@ if __name__ == '__main__':
 """The command ``voicenym``, several times over: its arguments are lists of arguments."""
 FEW = ["--keys", "1", "--replicates", "20", "--enrolment", "1", "--tried", "1", "--sample", "1"]
 EVALUATION = [*FEW, "--no-denoise", "--verifier", "ecapa-small", "--any-sex", "--workers", "2"]
-EVALUATION += ["-s", "mcadams", "-q", "--recogniser", "sphinx"]
+EVALUATION += ["-s", "mcadams", "-s", "mcadams:low=0.6", "-q", "--recogniser", "sphinx"]
 EVALUATION += ["--attacker", "ignorant", "--attacker", "key search"]
 TRAINING = ["-c", "./tiny.yaml", "--steps", "2", "--quiet", "--accelerator", "cpu"]
 COMMANDS = {
