@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 
 import pytest
@@ -38,21 +37,3 @@ def test_the_page_fits_and_names_verdict_attackers_and_file(columns, system):
     ):
         assert words in text
     assert lines[-1] == "Audited: out.wav"
-
-
-@pytest.mark.parametrize("options", [(), ("--json",)])
-@pytest.mark.parametrize(("copied", "status"), [(0.25, 0), (0.95, 1)])
-def test_an_output_that_is_its_input_is_a_failure(
-    command, sample, monkeypatch, options, copied, status
-):
-    found = dataclasses.replace(FOUND, copied=copied)
-    monkeypatch.setattr(
-        "voicenym.evaluation.recording_audit.audit", lambda *given, **settings: found
-    )
-    done = command("audit", str(sample), str(sample), *options)
-    assert done.returncode == status
-    printed = done.stdout.decode()
-    assert "0.95" in printed if status else "0.25" in printed
-    error = done.stderr.decode()
-    assert ("original waveform is still there; delete this file" in error) == bool(status)
-    assert "Traceback" not in error

@@ -97,15 +97,10 @@ class Audit:
         )
 
     @property
-    def is_copy(self) -> bool:
-        """Whether the waveform is still the original's, which is a failure whoever made it."""
-        return self.copied > COPY
-
-    @property
     def verdict(self) -> str:
         """Verdict in one sentence, which never calls a voice anonymous."""
         top = self.sights[0]
-        if self.is_copy:
+        if self.copied > COPY:
             return "NOT PROTECTED: the original waveform is still there."
         if top.llr > CLEAR:
             return f"NOT PROTECTED: to the {top.attacker} attacker this is {top.words}."

@@ -14,7 +14,6 @@ from voicenym.apps.cli import tables
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
-from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
     from voicenym.evaluation.recording_audit import Audit
@@ -83,15 +82,10 @@ def audit(
         found = run(original, anonymized, used, name, settings, pool=others, left_out=left_out)
         if as_json:
             typer.echo(json.dumps(dataclasses.asdict(found), indent=2, ensure_ascii=False))
-        else:
-            called = None if name is None else label(name, settings)
-            for line in page(found, anonymized, called, tables.width()):
-                typer.echo(line)
-        if found.is_copy:
-            raise AudioError(
-                f"{anonymized}: the original waveform is still there; delete this file, and "
-                f"anonymize {original} again"
-            )
+            return
+        called = None if name is None else label(name, settings)
+        for line in page(found, anonymized, called, tables.width()):
+            typer.echo(line)
 
 
 def page(found: Audit, anonymized: Path, system: str | None, room: int) -> list[str]:
