@@ -19,10 +19,13 @@ from in_process import run as run_in_process
 from scipy.signal import lfilter
 
 from voicenym import processes
+from voicenym.thread_spinning import limit_spinning
 from voicenym.verification.verifier import Verifier
 
 # Two test workers on two cores: more threads than that only get in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Trainings take all cores nevertheless, beside the other workers.
+limit_spinning()
 # A key or speech of the person who runs the tests must not leak into them.
 os.environ.pop("VOICENYM_KEY_FILE", None)
 # Nor may weights that lie in their home; fixtures make small ones.

@@ -14,6 +14,7 @@ import typer
 from voicenym.apps.cli.command_group import Entry, Group, new_app
 from voicenym.errors import VoicenymError
 from voicenym.isolation import isolate
+from voicenym.thread_spinning import limit_spinning
 
 PACKAGE = str(Path(__file__).parents[2])
 USE, MEASURE, BUILD = "Use", "Measure", "Build"
@@ -107,6 +108,7 @@ def _root(
 def main() -> None:
     """Runs the command; a user's error gives one line on stderr and a status other than zero."""
     isolate()
+    limit_spinning()
     signal.signal(signal.SIGTERM, _terminated)
     warnings.showwarning = _warned
     try:

@@ -1,0 +1,26 @@
+"""How long idle threads of torch spin before they sleep.
+
+Torch's parallel loops end at a barrier. GCC's OpenMP library lets a thread that waits there spin
+300,000 times, about 5 ms, before it sleeps. Beside another program that wants the same cores, a
+spinning thread holds the core that the thread it waits for needs, and a training of two threads on
+two cores is several times slower than one of a single thread (benchmarks/busy_training.py).
+"""
+
+from __future__ import annotations
+
+import os
+
+COUNT = "GOMP_SPINCOUNT"
+POLICY = "OMP_WAIT_POLICY"
+SPINS = 1_000
+"""What the library itself takes where a program has more threads than there are cores."""
+
+
+def limit_spinning() -> None:
+    """Lets idle threads sleep after :data:`SPINS` spins, unless the environment decides it.
+
+    The OpenMP library reads the environment when it is loaded: it has an effect before torch is
+    imported, and on the processes that this one starts.
+    """
+    if POLICY not in os.environ:
+        os.environ.setdefault(COUNT, str(SPINS))
