@@ -21,6 +21,8 @@ SHELL := /bin/sh
 fit = $(1) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
 PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13; do \
 	$(call fit,$$p) && { echo $$p; break; }; done)
+# Where modules are not compiled to files, every process of the tests compiles them anew.
+unexport PYTHONDONTWRITEBYTECODE
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_ARGS ?=
