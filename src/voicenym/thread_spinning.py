@@ -1,9 +1,9 @@
 """How long idle threads of torch spin before they sleep.
 
 Torch's parallel loops end at a barrier. GCC's OpenMP library lets a thread that waits there spin
-300,000 times, for milliseconds, before it sleeps. Beside another program that wants the same cores, a
-spinning thread holds the core that the thread it waits for needs, and a training of two threads on
-two cores is several times slower than one of a single thread (benchmarks/busy_training.py).
+300,000 times, for milliseconds, before it sleeps. Beside another program, the spinning thread holds
+the core that the thread it waits for needs, and a training of two threads on two cores takes twice
+as long as one of a single thread (benchmarks/busy_training.py).
 """
 
 from __future__ import annotations
