@@ -28,7 +28,7 @@ BIN := $(VENV)/bin
 PIP_ARGS ?=
 PIP := PIP_NO_INPUT=1 $(BIN)/pip --disable-pip-version-check
 # Only files whose hash is in a lock. A lock is complete, so that nothing is looked up beside it.
-# Python compiles the modules that it imports; to compile all that come along takes two minutes.
+# Python compiles the modules that it imports; to compile all that come along takes one to two minutes.
 LOCKED := install --quiet --no-compile --no-deps --require-hashes --only-binary :all: $(PIP_ARGS)
 # voicenym itself, built by what the lock holds.
 OWN := install --quiet --no-deps --no-build-isolation --editable .

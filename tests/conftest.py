@@ -22,7 +22,7 @@ from voicenym import processes
 from voicenym.thread_spinning import limit_spinning
 from voicenym.verification.verifier import Verifier
 
-# Two test workers on two cores: more threads than that only get in each other's way.
+# A test worker or more for each core: more threads than that only get in each other's way.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Trainings take all cores nevertheless, beside the other workers.
 limit_spinning()
