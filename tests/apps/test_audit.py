@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("scipy")
 
+from typer.testing import CliRunner
+
+from voicenym.apps.cli import app
 from voicenym.apps.cli.audit import page
 from voicenym.evaluation.recording_audit import Audit, Sight
 
@@ -37,3 +42,21 @@ def test_the_page_fits_and_names_verdict_attackers_and_file(columns, system):
     ):
         assert words in text
     assert lines[-1] == "Audited: out.wav"
+
+
+@pytest.mark.parametrize(("copied", "status"), [(1.0, 1), (0.25, 0)])
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_copy_is_reported_and_ends_with_a_failure(
+    sample, monkeypatch, tmp_path, copied, status, options
+):
+    found = dataclasses.replace(FOUND, copied=copied)
+    monkeypatch.setattr(
+        "voicenym.evaluation.recording_audit.audit", lambda *given, **options: found
+    )
+    arguments = ["audit", str(sample), str(tmp_path / "out.wav"), "--verifier", "ecapa-small"]
+    run = CliRunner().invoke(app, [*arguments, *options])
+    assert run.exit_code == status
+    if options:
+        assert json.loads(run.stdout)["copied"] == copied
+    else:
+        assert run.stdout.startswith(found.verdict[:20])

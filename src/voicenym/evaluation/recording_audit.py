@@ -97,10 +97,15 @@ class Audit:
         )
 
     @property
+    def is_copy(self) -> bool:
+        """Whether the original waveform is still there."""
+        return self.copied > COPY
+
+    @property
     def verdict(self) -> str:
         """Verdict in one sentence, which never calls a voice anonymous."""
         top = self.sights[0]
-        if self.copied > COPY:
+        if self.is_copy:
             return "NOT PROTECTED: the original waveform is still there."
         if top.llr > CLEAR:
             return f"NOT PROTECTED: to the {top.attacker} attacker this is {top.words}."

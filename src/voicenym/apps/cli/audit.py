@@ -56,7 +56,10 @@ def audit(
     fail_fast: bool = FAIL_FAST,
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
-    """Attack one anonymized recording and report what was recognised."""
+    """Attack one anonymized recording and report what was recognised.
+
+    The exit status is 1 if the original waveform is still there.
+    """
     from voicenym.anonymizer import check_device, load
     from voicenym.corpus.recording_subsets import spread
     from voicenym.corpus.recordings import recordings
@@ -82,10 +85,12 @@ def audit(
         found = run(original, anonymized, used, name, settings, pool=others, left_out=left_out)
         if as_json:
             typer.echo(json.dumps(dataclasses.asdict(found), indent=2, ensure_ascii=False))
-            return
-        called = None if name is None else label(name, settings)
-        for line in page(found, anonymized, called, tables.width()):
-            typer.echo(line)
+        else:
+            called = None if name is None else label(name, settings)
+            for line in page(found, anonymized, called, tables.width()):
+                typer.echo(line)
+    if found.is_copy:
+        raise typer.Exit(1)
 
 
 def page(found: Audit, anonymized: Path, system: str | None, room: int) -> list[str]:
