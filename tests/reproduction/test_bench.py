@@ -8,7 +8,7 @@ import pytest
 from tests.reproduction.conftest import TINY
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.reproduction import challenge_speech, deng_verifiers, miao_drawings
+from voicenym.reproduction import challenge_speech, deng_verifiers, miao_drawings, miao_speech
 from voicenym.reproduction.bench import IGNORANT, LAZY, SEMI, Bench, _chosen
 from voicenym.reproduction.budgets import BUDGETS, budget
 from voicenym.reproduction.counterparts import GIVEN
@@ -132,9 +132,25 @@ def test_a_pipeline_of_ones_own_stands_for_a_system_without_bundled_weights(benc
     assert ours.notes == ("M1: b1b with a pipeline of one's own (--pipeline)",)
 
 
+def test_networks_by_aam_stand_in_their_columns_and_in_no_others(bench):
+    given = named_folders(["S-LOH=own/", "M1=other/"], "--pipeline", GIVEN)
+    pipelines = replace(bench, pipelines=given)
+    assert challenge_speech.given_notes(pipelines) == (
+        "M1: b1b with a pipeline of one's own (--pipeline)",
+    )
+    assert "S-LOH" not in challenge_speech.counterparts(pipelines)[0]
+    read = {}
+    for column in ("LOH AAM+cos", "S-LOH AAM+cos", "LOH w-AAM+cos", "S-LOH*", "B1.a"):
+        miao_speech._read(pipelines, column, lambda s, at=column: read.setdefault(at, s))
+    own = "ssl-loh:weights=own"
+    assert list(read.values()) == [own, own, "ssl-loh", "ssl-loh", "b1a"]
+    missing = miao_speech._read(pipelines, "ROH AAM+cos", lambda system: Figure(0.0)).missing
+    assert missing.endswith("--pipeline S-ROH=FOLDER")
+
+
 @pytest.mark.parametrize("text", ["B1=own/", "M1", "M1="])
 def test_a_pipeline_is_given_by_the_name_of_a_system_that_needs_one(text):
-    with pytest.raises(VoicenymError, match="NAME being one of M1, M1c1"):
+    with pytest.raises(VoicenymError, match="NAME being one of M1, M1c1, S-ROH, S-LOH"):
         named_folders([text], "--pipeline", GIVEN)
 
 

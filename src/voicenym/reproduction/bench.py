@@ -159,7 +159,7 @@ class Bench:
         retrained: recognisers that were trained on the output of systems, by the system's name.
         verifiers: names; the first one's figures are those of tables with one verifier.
         cloaks, codecs: folders of cloaks and codecs trained for an ablation, by name.
-        pipelines: folders of pipelines of one's own, by the name of a system of the challenge.
+        pipelines: folders of pipelines of one's own, by the name of a paper's system.
         answers: file of listeners' answers; None where the user gave none.
         workers: processes.
         say: receives lines of progress.

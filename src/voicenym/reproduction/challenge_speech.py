@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from voicenym.evaluation.figures import colours, det_curves, disclosure, linkabilities, similarities
 from voicenym.reproduction.bench import IGNORANT, LAZY, Bench, Measurement
-from voicenym.reproduction.counterparts import B2, of_challenge, without
+from voicenym.reproduction.counterparts import B2, OWN_RECOGNISER, of_challenge, without
 from voicenym.reproduction.outcome import (
     Figure,
     Finding,
@@ -42,7 +42,7 @@ def counterparts(bench: Bench) -> tuple[dict[str, str], dict[str, str]]:
 
 def given_notes(bench: Bench) -> tuple[str, ...]:
     """Says which systems are pipelines that the user gave."""
-    names = " and ".join(bench.pipelines)
+    names = " and ".join(name for name in OWN_RECOGNISER if name in bench.pipelines)
     return (f"{names}: b1b with a pipeline of one's own (--pipeline)",) if names else ()
 
 

@@ -47,9 +47,14 @@ CHALLENGE = {
     "S1c1": f"ssl-select:identity=({AUTOENCODER})",
 }
 """Systems of the VoicePrivacy Challenge 2020 (Tomashenko et al. 2022)."""
-GIVEN = ("M1", "M1c1")
-"""Systems whose counterpart is ``b1b`` with a pipeline of one's own (``--pipeline NAME=FOLDER``):
-their recognisers are not B1's."""
+OWN_RECOGNISER = ("M1", "M1c1")
+"""Systems of that challenge whose counterpart is ``b1b`` with a pipeline of one's own, since their
+recognisers are not B1's."""
+AAM = {"S-ROH": ROH, "S-LOH": LOH}
+"""Systems of Miao et al. whose network learns by AAM and the cosine loss, where the bundled ones
+learn by w-AAM: the systems that run them, with a pipeline of one's own."""
+GIVEN = (*OWN_RECOGNISER, *AAM)
+"""Names of ``--pipeline NAME=FOLDER``."""
 NO_COUNTERPART = {
     "M1": "no bottleneck of an end-to-end recogniser is bundled: train one with voicenym train "
     "bottleneck, then --pipeline M1=FOLDER",
@@ -69,7 +74,8 @@ def of_challenge(names: Sequence[str], given: Mapping[str, Path]) -> dict[str, s
         given: folders of pipelines of one's own, by the system's name.
     """
     found = {name: system for name, system in CHALLENGE.items() if name in names}
-    found |= {name: f"b1b:weights={place}" for name, place in given.items()}
+    own = {name: given[name] for name in OWN_RECOGNISER if name in given}
+    found |= {name: f"b1b:weights={place}" for name, place in own.items()}
     return dict(sorted(found.items()))
 
 

@@ -19,7 +19,8 @@ PIPELINE = (
 )
 OHNN = (
     "S-ROH is ssl-roh with 29,000 and S-LOH ssl-loh with 6,834 of 130,000 steps on 318 speakers; "
-    "both also rotate by the key, which the paper's do not"
+    "both also rotate by the key, which the paper's do not; networks of AAM+cos are those of "
+    "--pipeline"
 )
 DATA = "the speech given, where the paper has the sets of the VoicePrivacy Challenge 2022"
 MANDARIN = "synthetic Mandarin of espeak-ng where the paper has AISHELL-3"

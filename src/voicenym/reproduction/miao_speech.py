@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from voicenym.reproduction.bench import IGNORANT, LAZY, Bench
-from voicenym.reproduction.counterparts import B2, LOH, ROH, SELECTION
+from voicenym.reproduction.counterparts import AAM, B2, LOH, ROH, SELECTION
 from voicenym.reproduction.outcome import (
     Figure,
     Finding,
@@ -36,7 +36,10 @@ SYSTEMS = {
     "B1.a": "b1a", "B1.b": "b1b", "B2": B2, "S-Select": SELECTION,
     "S-ROH*": ROH, "S-ROH": ROH, "S-LOH*": LOH, "S-LOH": LOH,
 }  # fmt: skip
-OTHER_LOSS = "no network trained with AAM+cos is bundled: voicenym train householder makes one"
+OTHER_LOSS = (
+    "no network trained with AAM+cos is bundled: voicenym train householder makes one, voicenym "
+    "models assemble --base ssl a pipeline with it; then --pipeline {}=FOLDER"
+)
 
 
 def _panel(table: str) -> PublishedPanel:
@@ -70,10 +73,8 @@ def averages(table: str) -> Callable[[Bench], Ours]:
                     )
                 elif name == "Original":
                     found[column] = _of_original(bench, label)
-                elif name.endswith("w-AAM+cos") or name in SYSTEMS:
-                    found[column] = reads[label](SYSTEMS[name.split(" ")[0]])
                 else:
-                    found[column] = absent(OTHER_LOSS)
+                    found[column] = _read(bench, name, reads[label])
             rows.append(OurRow(f"ours, {label}", filled(panel.columns, found), label))
         return Ours((OurPanel(panel.title, panel.columns, tuple(rows), 2),),
                     (*_claims(bench), *checks))  # fmt: skip
@@ -154,13 +155,8 @@ def by_set(table: str, attacker: str, metric: str = "EER") -> Callable[[Bench], 
             for column in panel.columns:
                 if column == "Orig.":
                     found[column] = original(bench, metric, sex)
-                elif (system := _system(column)) is not None:
-                    found[column] = (
-                        attacked(bench, system, who, metric, sex) if who
-                        else useful(bench, system, metric, sex)
-                    )  # fmt: skip
                 else:
-                    found[column] = absent(OTHER_LOSS)
+                    found[column] = _read(bench, column, _by_sex(bench, who, metric, sex))
             rows.append(OurRow(f"ours {sex}", filled(panel.columns, found)))
         findings = challenge_averages(panel)
         if table == "table-13":
@@ -170,10 +166,25 @@ def by_set(table: str, attacker: str, metric: str = "EER") -> Callable[[Bench], 
     return compute
 
 
-def _system(column: str) -> str | None:
-    if column in SYSTEMS:
-        return SYSTEMS[column]
-    return {"ROH w-AAM+cos": ROH, "LOH w-AAM+cos": LOH}.get(column)
+def _by_sex(bench: Bench, who: str, metric: str, sex: str) -> Callable[[str], Figure]:
+    """The figure of a system and a sex: of an attacker, or of the voices if ``who`` is empty."""
+    if who:
+        return lambda system: attacked(bench, system, who, metric, sex)
+    return lambda system: useful(bench, system, metric, sex)
+
+
+def _read(bench: Bench, column: str, read: Callable[[str], Figure]) -> Figure:
+    """The figure of a column's system, such as ``B1.a``, ``S-LOH*``, ``ROH w-AAM+cos``.
+
+    The column's second word, where there is one, is the loss of the Householder network.
+    """
+    name, _, loss = column.partition(" ")
+    name = name if name in SYSTEMS else f"S-{name}"
+    if loss != "AAM+cos":
+        return read(SYSTEMS[name])
+    if name not in bench.pipelines:
+        return absent(OTHER_LOSS.format(name))
+    return read(f"{AAM[name]}:weights={bench.pipelines[name]}")
 
 
 def _same_loh() -> Finding:
@@ -196,10 +207,8 @@ def words(table: str) -> Callable[[Bench], Ours]:
             for column in panel.columns:
                 if column in ("Orig.", "Original"):
                     found[column] = original(bench, "WER")
-                elif (system := _system(column)) is None:
-                    found[column] = absent(OTHER_LOSS)
                 else:
-                    found[column] = useful(bench, system, metric)
+                    found[column] = _read(bench, column, lambda s: useful(bench, s, metric))
             rows.append(OurRow("ours", filled(panel.columns, found)))
         findings = tuple(
             average_check(

@@ -79,7 +79,8 @@ def reproduce(
         [],
         "--pipeline",
         help="NAME=FOLDER: a pipeline of voicenym models assemble for M1 or M1c1 of the "
-        "VoicePrivacy Challenge 2020; may be repeated.",
+        "VoicePrivacy Challenge 2020, or for S-ROH or S-LOH of Miao et al. (networks trained by "
+        "AAM); may be repeated.",
     ),
     answers: Path | None = typer.Option(None, "--answers", help="TSV file of listeners' answers."),
     cache: Path | None = typer.Option(
