@@ -1,7 +1,8 @@
 """Weights and training of branches, by trials among the speakers of the attacker's own pool.
 
 By cross-validation, each quarter of the pool's speakers is compared by back ends of the other three
-quarters; logistic regression on the ranks of these scores gives the weights.
+quarters; logistic regression on the ranks of these scores gives the weights. The extractor of
+i-vectors, which needs no names, has heard all four (docs/measuring/attackers.md has what that costs).
 """
 
 from __future__ import annotations
