@@ -36,6 +36,37 @@ def test_a_delay_is_found(lag):
     assert found.value == pytest.approx(1.0)
 
 
+def test_a_delay_of_the_longest_lag_is_found_and_a_longer_one_is_not_searched():
+    track = np.where(VOICED, MELODY, 0)
+    for late, lag in ((np.r_[np.zeros(20), track], 20), (track[20:], -20)):
+        found = pitch_correlation(track, late)
+        assert (found.lag, found.value) == (lag, pytest.approx(1.0))
+    assert abs(pitch_correlation(track, np.r_[np.zeros(21), track]).lag) <= 20
+
+
+@pytest.mark.parametrize("missed", [1, 3, 8, 15, 40])
+@pytest.mark.parametrize("end", ["first", "last"])
+def test_frames_that_the_tracker_misses_at_an_end_are_no_delay(missed, end):
+    """An unchanged melody keeps its correlation of 1, whichever frames of it are unvoiced."""
+    melody = 150 + 30 * np.sin(np.arange(100) / 5)
+    partly = melody.copy()
+    partly[slice(None, missed) if end == "first" else slice(-missed, None)] = 0
+    for found in (pitch_correlation(melody, partly), pitch_correlation(partly, melody)):
+        assert (found.lag, found.frames) == (0, 100 - missed)
+        assert found.value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_no_pattern_of_missed_frames_is_a_delay(seed):
+    rng = np.random.default_rng(seed)
+    track = np.where(VOICED, smooth(seed)[:300], 0)
+    partly = track.copy()
+    for start in rng.integers(0, 300, 8):
+        partly[start : start + rng.integers(1, 15)] = 0
+    found = pitch_correlation(track, partly)
+    assert (found.lag, found.value) == (0, pytest.approx(1.0))
+
+
 def test_one_rhythm_with_unrelated_melodies_fools_the_challenges_program_only():
     a, b = (np.where(VOICED, smooth(seed), 0) for seed in (1, 2))
     assert pitch_correlation(a, b, mode="compat").value > 0.9

@@ -53,10 +53,11 @@ def pitch_correlation(
 ) -> PitchCorrelation:
     """Pearson correlation of two tracks of F0, every 10 ms.
 
-    ``voiced``: over frames voiced in both, at the lag (within ``longest_lag``) where the voicing of
-    both agrees best. The lag that correlates best would find melody in unrelated tracks: 0.2 on
-    average over 41 lags of 3 s. The pitch of all sentences falls towards their end, so
-    that the correlation has to be compared with that of other recordings: tracks of different
+    ``voiced``: over frames voiced in both, at the lag (within ``longest_lag``) at which most frames
+    are voiced in both; of several such lags, the nearest to 0. Voiced frames that the tracker
+    misses therefore suggest no lag. The lag that correlates best would find melody in unrelated
+    tracks: 0.2 on average over 41 lags of 3 s. The pitch of all sentences falls towards their end,
+    so that the correlation has to be compared with that of other recordings: tracks of different
     sentences in the ``dev`` part of speechocean762 correlate at 0.08 on average.
     ``compat``: the VoicePrivacy Challenge's program (2022): the shorter track is stretched to the
     longer one, the lag is unbounded and wraps around, and unvoiced frames stay in as zeros, so that
@@ -79,7 +80,10 @@ def pitch_correlation(
         return _compat(first, second)
     if mode != "voiced":
         raise ValueError(f"mode is voiced or compat, not {mode!r}")
-    best, most = PitchCorrelation(math.nan, 0, 0), 0.0
+    best = PitchCorrelation(math.nan, 0, 0)
+    # Dice's coefficient of the voicing of both whole tracks is this number of frames over a
+    # constant; over the overlap alone it would rise where a lag crops what does not agree
+    most = FEWEST - 1
     for lag in sorted(range(-longest_lag, longest_lag + 1), key=abs):
         a = first[max(0, -lag) :]
         b = second[max(0, lag) :]
@@ -87,13 +91,10 @@ def pitch_correlation(
         a, b = a[:length], b[:length]
         both = (a > 0) & (b > 0)
         frames = int(both.sum())
-        if frames < FEWEST:
-            continue
-        agreement = 2.0 * frames / float((a > 0).sum() + (b > 0).sum())
-        if agreement > most:  # nearer lags come first and win ties
+        if frames > most:  # nearer lags come first and win ties
             value = _pearson(a[both], b[both])
             interval = _fisher(value, _worth(a, b, both), level)
-            best, most = PitchCorrelation(value, lag, frames, interval), agreement
+            best, most = PitchCorrelation(value, lag, frames, interval), frames
     return best
 
 
