@@ -50,7 +50,12 @@ def test_words_that_a_system_leaves_silent_are_lost_and_not_left_out(plan):
     sampled = [recording.name for recording in usable.plan.sampled()]
     assert sorted(sampled) == sorted(set(tried) - {broken, both})
     assert usable.failed == {"hidden": 3, "other": 1}
-    assert "but for words and sound of the 2 that are silent" in usable.notes["hidden"]
+    note = usable.notes["hidden"]
+    assert "no figure counts them, except that the 2 silent ones" in note
+    assert "words lost" in note
+    assert "0 in rho_F0" in note
+    assert "DNSMOS cannot rate silence" in note
+    assert "silent ones" not in usable.notes["other"]
 
 
 def test_without_failures_what_is_tried_is_measured(plan):

@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
 
-from voicenym.metrics import pitch_correlation
-from voicenym.metrics.intonation import _fisher
+from voicenym.evaluation.reported_metrics import measure
+from voicenym.metrics import intonation, pitch_correlation
+from voicenym.metrics.intonation import _fisher, tally
+from voicenym.metrics.metric_inputs import SpeechPairs
 
 FRAMES = np.arange(300)
 MELODY = 150 + 40 * np.sin(FRAMES / 17) + 10 * np.sin(FRAMES / 5)
@@ -146,3 +148,40 @@ def test_intervals_where_little_or_nothing_is_known():
     assert np.isnan(pitch_correlation(np.full(40, 100.0), MELODY[:40]).interval).all()
     assert _fisher(0.9, 2.5, 0.95) == (-1.0, 1.0), "worth three frames or fewer"
     assert np.isnan(pitch_correlation(MELODY, MELODY, mode="compat").interval).all()
+
+
+def rho(before, after, monkeypatch):
+    """Figures, notes and tally of recordings whose samples are their contours of F0."""
+    monkeypatch.setattr(intonation, "pitch_contour", lambda x, rate: x)
+    names = [str(i) for i in range(len(before))]
+    texts = [f"text {i}" for i in range(len(before))]
+    pairs = SpeechPairs(before, after, 100, names, ["a", "b"] * 5, texts, replicates=50)
+    notes = []
+    figures = measure(pairs, only=lambda metric: "rho_F0" in metric.name, notes=notes)
+    return figures["rho_F0"], notes, tally(pairs)
+
+
+def test_a_recording_that_a_system_silences_counts_0(monkeypatch):
+    """Ten melodies, of which eight are lost: 0.2, and not 1.0 of the two that are left."""
+    before = [np.where(VOICED, smooth(seed)[:300], 0) for seed in range(10)]
+    kept, notes, _ = rho(before, before, monkeypatch)
+    assert (kept.value, notes) == (pytest.approx(1.0), [])
+    silent, constant = np.zeros(300), np.where(VOICED, 100.0, 0)
+    for lost in (silent, constant):
+        after = [x if i in (0, 5) else lost for i, x in enumerate(before)]
+        found, notes, counts = rho(before, after, monkeypatch)
+        assert found.value == pytest.approx(0.2)
+        assert found.low <= found.value <= found.high < 1.0
+        assert len(counts.names) == counts.below.sum() == 10
+        assert notes[0].startswith("rho_F0 counts 8 of 10 recordings as 0")
+
+
+def test_an_original_without_a_melody_is_left_out_and_reported(monkeypatch):
+    before = [np.where(VOICED, smooth(seed)[:300], 0) for seed in range(10)]
+    after = list(before)
+    before[3], before[4] = np.zeros(300), np.where(VOICED, 100.0, 0)
+    found, notes, counts = rho(before, after, monkeypatch)
+    assert found.value == pytest.approx(1.0)
+    assert counts.names == tuple("01256789")
+    assert len(notes) == 1
+    assert notes[0].startswith("rho_F0 was measured on 8 of 10 recordings")

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from voicenym.errors import DependencyError
+from voicenym.evaluation.reported_metrics import measure
 from voicenym.metrics import mean_opinion
+from voicenym.metrics.metric_inputs import SpeechPairs
 from voicenym.metrics.opinion import RATE, WINDOW
 
 
@@ -50,6 +52,22 @@ def test_what_cannot_be_rated_is_left_out(prepared):
     assert (found.value, found.recordings) == (pytest.approx(2.0), 1)
     with pytest.raises(ValueError, match="no recording"):
         mean_opinion([np.zeros(RATE)])
+
+
+def test_the_report_says_on_how_many_recordings_opinion_was_predicted(prepared):
+    """Silence and short recordings are not rated; a note says so, for originals too."""
+    speech = [recording(2), recording(3), recording(4)]
+    silent = [recording(2), np.zeros(RATE), recording(4, 0.4)]
+    for changed, rated in ((speech, 3), (silent, 1)):
+        names = [str(i) for i in range(3)]
+        pairs = SpeechPairs(speech, changed, RATE, names, names, names, replicates=10)
+        notes = []
+        measure(pairs, only=lambda metric: metric.name == "DNSMOS", notes=notes)
+        assert len(notes) == (rated < 3)
+        assert all(f"DNSMOS was measured on {rated} of 3 recordings" in note for note in notes)
+        notes = []
+        measure(pairs, originals=True, notes=notes)
+        assert all(note.startswith("original speech: DNSMOS") for note in notes)
 
 
 def test_samples_beyond_full_scale_are_clipped(prepared):

@@ -133,7 +133,8 @@ def measure(
         data: one of :mod:`voicenym.metrics.metric_inputs`.
         originals: whether the data are of original speech, without a comparison.
         only: metrics to measure.
-        notes: receives the reason why a metric could not be measured; None raises the error.
+        notes: receives the reason why a metric could not be measured, and the sentences of metrics
+            on recordings that they leave out or count as lost; None raises the error.
         say: receives the subject of each metric before it is measured.
 
     Raises:
@@ -158,6 +159,8 @@ def measure(
             continue
         if measured is not None:
             found[metric.name] = measured
+            if notes is not None and metric.note is not None and (note := metric.note(data)):
+                notes.append(f"original speech: {note}" if originals else note)
     return found
 
 

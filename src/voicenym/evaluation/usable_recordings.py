@@ -131,7 +131,13 @@ def _note(name: str, failed: Mapping[str, str], count: int, dropped: bool) -> st
     if dropped:
         return f"{share} and is left out; the first reason: {why}"
     quiet = sum(SILENT in reason for reason in failed.values())
-    but = f", but for words and sound of the {quiet} that are silent" if quiet else ""
+    but = ""
+    if quiet:
+        but = (
+            f", except that the {quiet} silent ones, where they are in the sample for words and "
+            "sound, count as words lost and as 0 in rho_F0, and count in SNR and RTF (DNSMOS "
+            "cannot rate silence)"
+        )
     strong = ""
     if len(failed) > MANY * count:
         strong = (

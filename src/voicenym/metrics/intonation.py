@@ -178,7 +178,12 @@ def pitch_contour(samples: np.ndarray, rate: int) -> np.ndarray:
 
 
 def tally(speech: SpeechPairs) -> Tally:
-    """Correlation of each recording with itself after anonymization, where it is defined."""
+    """Correlation of each recording with itself after anonymization.
+
+    A recording without a melody of its own, whose F0 is unknown or constant, is left out. One that
+    loses its melody counts 0, as in the VoicePrivacy Challenge's program (2022): it is silent or
+    unvoiced afterwards, or its F0 is constant, or is not where it was.
+    """
     return _correlations(speech, *_contours(speech))
 
 
@@ -195,13 +200,39 @@ def _correlations(
     speech: SpeechPairs, before: Sequence[np.ndarray], after: Sequence[np.ndarray]
 ) -> Tally:
     values = np.array([pitch_correlation(x, y).value for x, y in zip(before, after, strict=True)])
-    known = np.flatnonzero(np.isfinite(values)).tolist()
+    known = [
+        i
+        for i, (value, track) in enumerate(zip(values, before, strict=True))
+        if math.isfinite(value) or _has_melody(track)
+    ]
     return Tally(
-        values[known],
+        np.nan_to_num(values[known]),
         np.ones(len(known)),
         tuple(speech.names[i] for i in known),
         tuple(speech.speakers[i] for i in known),
     )
+
+
+def _has_melody(track: np.ndarray) -> bool:
+    return math.isfinite(pitch_correlation(track, track, longest_lag=0).value)
+
+
+def _note(speech: SpeechPairs) -> str:
+    """A sentence on recordings that are left out or count 0."""
+    values = speech.once(tally).above
+    total, measured, lost = len(speech.names), len(values), int((values == 0.0).sum())
+    parts = []
+    if measured < total:
+        parts.append(
+            f"rho_F0 was measured on {measured} of {total} recordings: the originals of the others "
+            f"have fewer than {FEWEST} voiced frames, or constant F0"
+        )
+    if lost:
+        parts.append(
+            f"rho_F0 counts {lost} of {measured} recordings as 0: they are voiced before "
+            "anonymization, and have no F0 to compare after it"
+        )
+    return "; ".join(parts)
 
 
 def _mean(speech: SpeechPairs, correlations: Tally) -> Estimate:
@@ -240,7 +271,7 @@ INTONATION = Metric(
     chance=None,
     interval=BOOTSTRAP,
     definition="Mean correlation of the fundamental frequency before and after, over frames that "
-    "are voiced in both",
+    "are voiced in both; 0 for a recording that has no F0 to compare afterwards",
     data=SpeechPairs,
     measure=_own,
     display=Display(
@@ -250,6 +281,7 @@ INTONATION = Metric(
         axis=Axis("keeps melody\n(rho_F0)", worst=0.0, best=1.0),
         subject="intonation",
     ),
+    note=_note,
 )
 INTONATION_BY_CHANCE = Metric(
     name="rho_F0 by chance",

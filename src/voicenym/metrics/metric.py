@@ -112,6 +112,8 @@ class Metric(Generic[Data]):
         subgroups: is also measured for each condition: sex, age group, corpus, trial list.
         redraw: the value as a function of drawn speakers, for tests of differences between systems
             and for weighted means over parts; None where there are no such tests.
+        note: a sentence on recordings that the value leaves out or counts as lost, for the report;
+            empty where there are none, None where there cannot be any.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Metric(Generic[Data]):
     originals: bool = False
     subgroups: bool = True
     redraw: Callable[[Any], Drawn] | None = None
+    note: Callable[[Data], str] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "__doc__", self.definition)  # which the registry describes it by

@@ -58,6 +58,9 @@ def mean_opinion(
 ) -> Opinion:
     """DNSMOS of recordings; silent ones and those under half a second are left out.
 
+    The model's answer to silence means nothing: it gives digital silence 1.84 of 5 and loud noise
+    1.10. ``recordings`` of the result says how many were rated.
+
     A recording shorter than the model's window of 9.01 s is repeated to fill one.
 
     Args:
@@ -124,6 +127,18 @@ def _measure(speech: SpeechPairs) -> Opinion:
     return _mean(speech.each(_changed), speech.speakers, **speech.bootstrap)
 
 
+def _left_out(speech: SpeechPairs) -> str:
+    """A sentence on recordings without a rating."""
+    ratings = speech.each(_changed)
+    rated = sum(one is not None for one in ratings)
+    if rated == len(ratings):
+        return ""
+    return (
+        f"DNSMOS was measured on {rated} of {len(ratings)} recordings: the model cannot rate those "
+        f"that are silent or shorter than {SHORTEST:g} s, so that they do not lower the mean"
+    )
+
+
 PREDICTED_OPINION = Metric(
     name="DNSMOS",
     unit="of 5",
@@ -144,4 +159,5 @@ PREDICTED_OPINION = Metric(
         subject="naturalness",
     ),
     originals=True,
+    note=_left_out,
 )
