@@ -32,6 +32,45 @@ SAME = [
     ("Zürich, café", "ZURICH CAFE"),
     ("the U.S.A. at 5 p.m.", "the USA at five PM"),
     ("John ’s book", "Johns book"),
+    # years, decades and pauses
+    ("in the nineteen twenties", "in the 1920s"),
+    ("the eighteen-hundreds, the twenty tens", "the 1800s the 2010s"),
+    ("the early two thousands", "the early 2000s"),
+    ("the roaring twenties; in her thirties", "the roaring '20s; in her 30s"),
+    ("thirteen, fifteen or twenty", "13, 15 or 20"),
+    ('"Thirteen?" Fifteen! Sixteen. Eighteen; nineteen—twenty', "13 15 16 18 19 20"),
+    ("at 13:15", "at 13 15"),
+    ("twenty, one", "20, 1"),
+    ("one thousand, two hundred and five", "1,205"),
+    ("two million, four hundred thousand, three hundred", "2,400,300"),
+    ("in two thousand, five people left", "in 2000, 5 people left"),
+    ("one thousand, two thousand", "1000, 2000"),
+    ("one thousand two thousand", "1000 2000"),
+    # articles before a scale
+    ("a hundred dogs", "100 dogs"),
+    ("an hundred and forty", "140"),
+    ("a thousand and one nights", "1001 nights"),
+    ("a hundred and fifty thousand", "150,000"),
+    ("a million", "1,000,000"),
+    ("the cave of a hundred and first", "the cave of 101st"),
+    # decimals
+    ("point five", "0.5"),
+    ("about point two five percent", "about 0.25%"),
+    ("it is point oh five", "it is .05"),
+    ("Point 5", "point five"),
+    ("less than point five", "less than point 5"),
+    ("at this point, five people left", "at this point five people left"),
+    ("at this point five people left", "at this point 5 people left"),
+    # days
+    ("the second of May", "the 2nd of May"),
+    ("on Monday, second of march", "on Monday, 2nd of march"),
+    ("the first and second of June", "the 1st and 2nd of June"),
+    # digits with oh
+    ("room one oh one", "room 101"),
+    ("nineteen oh five", "1905"),
+    ("one oh oh seven", "1007"),
+    ("one oh one point five", "101.5"),
+    ("five five five one oh one two", "5551012"),
 ]
 APART = [
     ("twenty one", "21st"),
@@ -43,6 +82,44 @@ APART = [
     ("he will", "he would"),
     ("hundred", "100"),
     ("for", "four"),
+    ("thirteen, fifteen", "1315"),
+    ("nineteen, twenties", "1920s"),
+    ("nineteen twenties", "1920"),
+    ("the twenties", "the 20"),
+    ("twenties", "20ths"),
+    ("tens of people", "10s of people"),
+    ("twenty tens", "2010s"),
+    ("hundreds of people", "100s of people"),
+    ("two thousands", "2000s"),
+    ("in two thousand, five left", "in 2005 left"),
+    ("one thousand, two thousand", "3000"),
+    ("one hundred, five", "105"),
+    ("a dog", "1 dog"),
+    ("a few hundred", "a few 100"),
+    ("hundred dogs", "a hundred dogs"),
+    ("a hundredth", "100th"),
+    ("half a million", "half 1000000"),
+    ("a point", "a 0"),
+    ("a point five", "a 0.5"),
+    ("at this point five left", "at this 0.5 left"),
+    ("point", "0."),
+    ("point ten", "0.10"),
+    ("point ten", "0.1"),
+    ("you point one finger", "you 0.1 finger"),
+    ("it is point five", "it is five"),
+    (".5", "5"),
+    ("a second of May sun", "a 2nd of May sun"),
+    ("the last second of May", "the last 2nd of May"),
+    ("the second of them", "the 2nd of them"),
+    ("I may second it", "I may 2nd it"),
+    ("in June second thoughts", "in June 2nd thoughts"),
+    ("seconds", "2nds"),
+    ("oh one more", "01 more"),
+    ("one oh dear", "10 dear"),
+    ("one, oh, one", "101"),
+    ("one two three", "123"),
+    ("ten oh one", "1001"),
+    ("twenty one oh one", "2101"),
 ]
 
 
@@ -113,6 +190,13 @@ def test_normalising_twice_changes_nothing():
     for pair in (*SAME, *APART):
         for text in pair:
             assert english(english(text)) == english(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["one thousand, " * 2000, "a " * 2000, "one oh " * 2000, ", " * 2000, "point " * 2000]
+)
+def test_long_texts_have_numbers_too(text):
+    assert in_digits(in_digits(text)) == in_digits(text)
 
 
 def test_other_scripts_keep_their_vowels():

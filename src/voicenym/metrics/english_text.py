@@ -144,6 +144,7 @@ def english(text: str) -> str:
         text = re.sub(pattern, instead, text)
     text = text.replace("'", "")
     text = re.sub(r"\b(?:[a-z]\.){2,}", lambda found: found[0].replace(".", "") + " ", text)
+    text = re.sub(r"[;:!?](?!\w)|\N{EM DASH}", ",", text)  # which end a number
     text = in_digits("".join(map(_part, _without_accents(text))))
     words = [TITLES.get(word, word) for word in text.split() if word not in FILLERS]
     return _american(" ".join(words))

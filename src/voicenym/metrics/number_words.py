@@ -1,11 +1,16 @@
 """English numbers, in words or digits, to one written form: digits.
 
 Cardinals, ordinals, decades, decimals, and sums of money and shares get one form, whether a text
-spells them out or writes figures (Radford et al. 2023, appendix C).
+spells them out or writes figures (Radford et al. 2023, appendix C). A word that is a number in some
+texts only is read as one where its neighbours leave no doubt: ``a`` before ``hundred``, ``second``
+before ``of May``, ``oh`` between digits, ``point`` before a digit and behind a word such as ``is``.
+These neighbours are words: a comma, which recognisers set as they like, decides nothing here. It
+does end a number: ``thirteen, fifteen`` is no year.
 """
 
 from __future__ import annotations
 
+import math
 import re
 
 UNITS = {
@@ -50,9 +55,36 @@ ORDINALS = {
     "sixtieth": 60, "seventieth": 70, "eightieth": 80, "ninetieth": 90, "hundredth": 100,
     "thousandth": 1000, "millionth": 10**6,
 }  # fmt: skip
+DECADES = {word[:-1] + "ies": number for word, number in TENS.items()}
+MONTHS = frozenset({
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+})  # fmt: skip
+ARTICLES = frozenset({"a", "an"})
+OH = frozenset({"oh", "o"})
+MOST_DIGITS = 12
+"""Of a number that is read digit by digit, such as one of a telephone."""
+HALVES = frozenset({"half", "quarter"})
+"""Before ``a million``, which then is no number of its own."""
+DURATIONS = frozenset({
+    "a", "an", "one", "per", "every", "each", "last", "final", "single", "split", "this", "that",
+    "any", "half", "quarter",
+})  # fmt: skip
+"""Before ``second of May``, which then may be a time of 1 s."""
+BEFORE_DECIMALS = frozenset({
+    "about", "above", "and", "approximately", "are", "around", "below", "between", "by", "equals",
+    "is", "just", "minus", "nearly", "of", "only", "or", "over", "plus", "roughly", "than",
+    "times", "under", "was", "were",
+})  # fmt: skip
+"""Before ``point five``, which then is 0.5; behind others, ``point`` may be a noun or a verb."""
+BEFORE_DECADES = frozenset({"the", "early", "mid", "late"})
+"""Before ``twenty tens`` and ``two thousands``, which then are decades."""
 SIGNS = {"$": "dollars", "£": "pounds", "€": "euros", "¢": "cents", "%": "percent"}
 FIGURE = re.compile(r"[$£€¢]?\d[\d.,]*(?:st|nd|rd|th|s)?[%¢$£€]?")
 GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+DECIMALS_ALONE = re.compile(r"(?<![\w.])\.(?=\d)")
+PAUSE = ","
+"""The token of a point, comma or semicolon that belongs to no number: a number ends there."""
 
 
 def in_digits(text: str) -> str:
@@ -68,17 +100,20 @@ def in_digits(text: str) -> str:
         '1984 1 2 3 3.14'
         >>> in_digits("one million dollars")
         '1000000 dollars'
+        >>> in_digits("a hundred in the nineteen twenties, the second of may, room one oh one")
+        '100 in the 1920s the 2nd of may room 101'
     """
+    text = DECIMALS_ALONE.sub("0.", GROUPED.sub("", text))
     words: list[str] = []
-    for word in re.sub(r"(?<!\d)[.,;]|[.,;](?!\d)", " ", GROUPED.sub("", text)).split():
-        words += _figure(word)
+    for word in re.sub(r"(?<!\d)[.,;]|[.,;](?!\d)", f" {PAUSE} ", text).split():
+        words += [word] if word == PAUSE else _figure(word)
     found: list[str] = []
     place = 0
     while place < len(words):
         written, used = _number(words, place)
         found.append(written)
         place += used
-    return " ".join(found)
+    return " ".join(word for word in found if word != PAUSE)
 
 
 def _figure(word: str) -> list[str]:
@@ -94,31 +129,111 @@ def _figure(word: str) -> list[str]:
 
 def _number(words: list[str], place: int) -> tuple[str, int]:
     """The number that begins at a word, and how many words it takes; or the word itself."""
-    value, used, ordinal = _cardinal(words, place)
+    word = words[place]
+    if word in DECADES:
+        return f"{DECADES[word]}s", 1
+    if word == "second" and _is_day(words, place):
+        return "2nd", 1
+    if word == "point" and _before(words, place) in {"", *BEFORE_DECIMALS}:
+        digits, used = _decimals(words, place)
+        if not used and re.fullmatch("[0-9]", _at(words, place + 1)):  # point 5, as point five
+            digits, used = words[place + 1], 2
+        return (f"0.{digits}", used) if used else (word, 1)
+    written, used = _with_oh(words, place)
     if not used:
-        return words[place], 1
-    if ordinal:
-        return f"{value}{_ending(value)}", used
-    after = place + used
-    if used == 1 and 13 <= value <= 20 and after < len(words):  # nineteen eighty four
-        year, more, ends = _cardinal(words, after)
-        if more and not ends and 10 <= year < 100 and words[after] in {*UNITS, *TENS}:
-            return f"{value}{year}", used + more
-    if after + 1 < len(words) and words[after] == "point":
-        digits = []
-        for word in words[after + 1 :]:
-            if UNITS.get(word, 10) > 9 and word != "oh":
+        value, used, ordinal = _cardinal(words, place)
+        if not used:
+            return word, 1
+        if ordinal:
+            return f"{value}{_ending(value)}", used
+        written = str(value)
+        if used == 1:
+            joined, more = _year(words, place, value)
+            if more:
+                return joined, 1 + more
+    digits, more = _decimals(words, place + used)
+    return (f"{written}.{digits}", used + more) if more else (written, used)
+
+
+def _at(words: list[str], place: int) -> str:
+    """The word at a place; empty beyond the last one."""
+    return words[place] if place < len(words) else ""
+
+
+def _before(words: list[str], place: int) -> str:
+    """The word before a place, whatever pause lies between; empty before the first one."""
+    while place and words[place - 1] == PAUSE:
+        place -= 1
+    return words[place - 1] if place else ""
+
+
+def _is_day(words: list[str], place: int) -> bool:
+    """Whether ``second`` is a day, as in ``the second of May``."""
+    dated = _at(words, place + 1) == "of" and _at(words, place + 2) in MONTHS
+    return dated and _before(words, place) not in DURATIONS
+
+
+def _decimals(words: list[str], place: int) -> tuple[str, int]:
+    """Digits behind ``point`` at a place, and the number of words; 0 words where there are none."""
+    digits = ""
+    if _at(words, place) == "point":
+        for word in words[place + 1 :]:
+            if UNITS.get(word, 10) > 9 and word not in OH:
                 break
-            digits.append(str(UNITS.get(word, 0)))
-        if digits:
-            return f"{value}.{''.join(digits)}", used + 1 + len(digits)
-    return str(value), used
+            digits += str(UNITS.get(word, 0))
+    return digits, 1 + len(digits) if digits else 0
 
 
-def _cardinal(words: list[str], place: int) -> tuple[int, int, bool]:
-    """Value, number of words and whether it ends as an ordinal; 0 words where there is none."""
-    total = part = used = 0
+def _with_oh(words: list[str], place: int) -> tuple[str, int]:
+    """Digits that are read one by one with ``oh`` between them, as in ``room one oh one``.
+
+    The first may be a number from 13 to 20, as in ``nineteen oh five``.
+    """
+    first, digits = UNITS.get(words[place], TENS.get(words[place], 0)), []
+    if not (1 <= first <= 9 or 13 <= first <= 20):
+        return "", 0
+    for word in words[place + 1 : place + MOST_DIGITS + 1]:
+        if UNITS.get(word, 10) > 9 and word not in OH:
+            break
+        digits.append(word)
+    if len(digits) == MOST_DIGITS:
+        return "", 0
+    if first > 9:
+        if len(digits) != 2 or digits[0] not in OH or digits[1] in OH:
+            return "", 0
+    elif not digits or digits[-1] in OH or OH.isdisjoint(digits):
+        return "", 0
+    return str(first) + "".join(str(UNITS.get(word, 0)) for word in digits), 1 + len(digits)
+
+
+def _year(words: list[str], place: int, value: int) -> tuple[str, int]:
+    """A year or decade in two parts, and the number of words of its second part; or 0 words."""
+    follows = _at(words, place + 1)
+    the = _before(words, place) in BEFORE_DECADES
+    if the and value == 2 and follows == "thousands":
+        return "2000s", 1
+    if not 13 <= value <= 20:
+        return "", 0
+    if follows in DECADES:  # nineteen twenties
+        return f"{value}{DECADES[follows]}s", 1
+    if follows == "hundreds":
+        return f"{value}00s", 1
+    if the and follows == "tens":
+        return f"{value}10s", 1
+    year, more, ends = _cardinal(words, place + 1)
+    if more and not ends and 10 <= year < 100 and follows in {*UNITS, *TENS}:
+        return f"{value}{year}", more  # nineteen eighty four
+    return "", 0
+
+
+def _cardinal(words: list[str], place: int, pauses: bool = True) -> tuple[int, int, bool]:
+    """Value, number of words and whether it ends as an ordinal; 0 words where there is none.
+
+    With ``pauses``, there may be one behind a scale and before hundreds or a smaller scale.
+    """
+    total = part = used = whole = 0
     last = 0  # size of the latest addend; the next one must be smaller
+    scale = math.inf  # the latest of SCALES; the next one must be smaller
     for i in range(place, len(words)):
         word = words[i]
         if word in UNITS:
@@ -133,9 +248,21 @@ def _cardinal(words: list[str], place: int) -> tuple[int, int, bool]:
         elif word == "hundred" and 0 < part < 100 and last in (1, 10):
             part, last = part * 100, 100
         elif word in SCALES and used and part:
-            total, part, last = total + part * SCALES[word], 0, 1000
+            if SCALES[word] >= scale:  # one thousand two thousand
+                return total, whole, False
+            scale = SCALES[word]
+            total, part, last, whole = total + part * scale, 0, 1000, i + 1 - place
+        elif word in ARTICLES and not used:  # a hundred
+            if not _scale(_at(words, i + 1)) or _before(words, i) in HALVES:
+                break
+            part, last = 1, 1
+        elif word == PAUSE and last == 1000 and pauses:  # one thousand, two hundred
+            more, length, _ = _cardinal(words, i + 1, pauses=False)
+            if not length or words[i + 1] in ARTICLES or not 100 <= more < scale:
+                break
+            continue
         elif word == "and" and used and last in (100, 1000):
-            follows = words[i + 1] if i + 1 < len(words) else ""
+            follows = _at(words, i + 1)
             if follows not in UNITS and follows not in TENS and follows not in ORDINALS:
                 break
             continue
@@ -152,6 +279,10 @@ def _cardinal(words: list[str], place: int) -> tuple[int, int, bool]:
             break
         used = i + 1 - place
     return total + part, used, False
+
+
+def _scale(word: str) -> bool:
+    return word == "hundred" or word in SCALES
 
 
 def _ending(value: int) -> str:
