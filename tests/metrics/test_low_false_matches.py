@@ -38,6 +38,38 @@ def test_a_score_above_all_others_is_a_true_match_at_any_rate():
         true_match_rates([1.0], [0.0], rates=(0.0,))
 
 
+def by_corners(target, nontarget, rate):
+    """TMR by plain counts at each threshold, and the line between both corners around the rate."""
+    corners = {}
+    for threshold in [*np.unique(np.concatenate([target, nontarget])), np.inf]:
+        matches = corners.setdefault(np.mean(nontarget >= threshold), [])
+        matches.append(np.mean(target >= threshold))
+    if rate in corners:
+        return max(corners[rate])
+    low = max(one for one in corners if one < rate)
+    high = min(one for one in corners if one > rate)
+    first, last = max(corners[low]), min(corners[high])
+    return first + (last - first) * (rate - low) / (high - low)
+
+
+@pytest.mark.parametrize("levels", [3, 8, 10_000])
+def test_rates_are_those_of_plain_counts_with_and_without_ties(levels):
+    rng = np.random.default_rng(levels)
+    rates = (0.004, 0.01, 0.05, 0.25, 0.5, 0.8)
+    for size in (2, 7, 30, 100):
+        target, nontarget = rng.integers(0, levels, size) + levels // 4, rng.integers(0, levels, 40)
+        found = true_match_rates(target, nontarget, rates=rates, interval=None)
+        for one in found:
+            expected = by_corners(target, nontarget, one.false_match_rate)
+            assert one.value == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_step_of_the_roc_is_not_cut_off():
+    """Targets 1 and 3, others 0 and 2: from a false-match rate of 0 to 0.5 the ROC is flat."""
+    found = true_match_rates([1.0, 3.0], [0.0, 2.0], rates=(0.1, 0.25, 0.49, 0.5), interval=None)
+    assert [one.value for one in found] == pytest.approx([0.5, 0.5, 0.5, 1.0])
+
+
 def test_too_few_trials_have_no_rate():
     rng = np.random.default_rng(0)
 

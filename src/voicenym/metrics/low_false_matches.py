@@ -52,8 +52,8 @@ def true_match_rates(
 ) -> tuple[TrueMatchRate, ...]:
     """TMR at each of some false-match rates.
 
-    Equal scores are accepted together; between two thresholds the rates are interpolated linearly,
-    as for the equal error rate.
+    Equal scores are accepted together; between two adjacent thresholds the rates are interpolated
+    linearly, as for the equal error rate.
 
     Args:
         target, nontarget: scores; or :class:`.SortedTrials` alone.
@@ -67,7 +67,7 @@ def true_match_rates(
 
     Example:
         >>> true_match_rates([1.0, 3.0], [0.0, 2.0], rates=(0.25,), replicates=2)[0].value
-        0.75
+        0.5
     """
     wanted = np.array(rates, dtype=np.float64)
     if not ((wanted > 0.0) & (wanted < 1.0)).all():
@@ -97,7 +97,8 @@ def at_rates(target: Array, nontarget: Array, rates: Array) -> Array:
     for rate in rates:
         # where several thresholds have one false-match rate, the lowest one misses least
         below = (alarm > rate).sum(1)
-        above = (alarm > alarm[rows, below - 1][:, None]).sum(1)
+        # the threshold next to it: the ROC is straight between adjacent thresholds only
+        above = below - 1
         low, high = alarm[rows, below], alarm[rows, above]
         share = (high - rate) / (high - low)
         misses = miss[rows, above] + share * (miss[rows, below] - miss[rows, above])
