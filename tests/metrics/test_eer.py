@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from voicenym.errors import DependencyError, ScoreError
 from voicenym.metrics import Speakers, eer, rocch_eer
+from voicenym.metrics.binomial import wilson
 from voicenym.metrics.pav import llr
 
 RNG = np.random.default_rng(0)
@@ -38,6 +39,13 @@ def test_separated_identical_and_reversed_scores():
     assert eer(low, low).value == pytest.approx(0.5)
     assert eer(low, high).value == pytest.approx(1.0)
     assert rocch_eer(low, high, **FEW).value == pytest.approx(0.5), "it never points the wrong way"
+
+
+def test_no_errors_of_few_speakers_are_compatible_with_some():
+    who = np.repeat(np.arange(8), 5)
+    speakers = Speakers(np.stack([who, who], 1), np.stack([who, (who + 1) % 8], 1))
+    found = eer(np.ones(40), np.zeros(40), speakers, replicates=20)
+    assert (found.value, found.interval) == (0.0, wilson(0, 8, 0.95))
 
 
 def test_tied_scores_are_chance_and_not_separation():

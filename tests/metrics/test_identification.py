@@ -8,7 +8,7 @@ pytest.importorskip("scipy")
 from scipy.stats import binom
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.binomial import clopper_pearson, of_largest
+from voicenym.metrics.binomial import clopper_pearson, of_largest, wilson
 from voicenym.metrics.identification import FOUND_FOR_SURE, RANK_ONE, WORST_SPEAKER, firsts
 from voicenym.metrics.metric_inputs import IdentificationScores
 
@@ -37,6 +37,14 @@ def test_shares_of_first_places():
     assert (FOUND_FOR_SURE(data).low, FOUND_FOR_SURE(data).high) == pytest.approx(
         (100 * low, 100 * high)
     )
+
+
+@pytest.mark.parametrize("hits", [0, 6])
+def test_all_or_none_found_have_the_interval_of_as_few_trials_as_speakers(hits):
+    found = RANK_ONE(search([hits] * 12))
+    low, high = wilson(12 * hits // 6, 12, 0.95)
+    assert (found.value, found.low, found.high) == (100 * hits / 6, 100 * low, 100 * high)
+    assert RANK_ONE(search([hits])).low is None, "one speaker has no interval"
 
 
 def test_equal_scores_share_the_first_place_and_untested_pairs_do_not_count():

@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers
+from voicenym.metrics.binomial import wilson
 from voicenym.metrics.low_false_matches import (
     TRUE_MATCHES_AT_01,
     TRUE_MATCHES_AT_1,
@@ -68,6 +69,18 @@ def test_a_step_of_the_roc_is_not_cut_off():
     """Targets 1 and 3, others 0 and 2: from a false-match rate of 0 to 0.5 the ROC is flat."""
     found = true_match_rates([1.0, 3.0], [0.0, 2.0], rates=(0.1, 0.25, 0.49, 0.5), interval=None)
     assert [one.value for one in found] == pytest.approx([0.5, 0.5, 0.5, 1.0])
+
+
+def test_where_no_target_matches_the_number_of_speakers_limits_what_is_known():
+    who = np.repeat(np.arange(10), 3)
+    rng = np.random.default_rng(0)
+    speakers = Speakers(np.stack([who, who], 1), rng.integers(0, 10, (1200, 2)))
+    others = rng.normal(0, 1, 1200)
+    for targets, hits in ((-9.0, 0), (9.0, 10)):
+        for found in true_match_rates(np.full(30, targets), others, speakers, replicates=50):
+            low, high = wilson(hits, 10, 0.95)
+            assert found.value == hits / 10
+            assert found.interval[0] <= low < high <= found.interval[1]
 
 
 def test_too_few_trials_have_no_rate():

@@ -3,6 +3,7 @@ import pytest
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import eer, miss_match_rate, wrong_match_rate
+from voicenym.metrics.binomial import unanimous, wilson
 
 
 def test_rates_at_a_threshold_by_hand():
@@ -62,6 +63,39 @@ def test_speakers_who_are_all_missed_or_all_matched_widen_the_interval():
     mixed = miss_match_rate(scores, 0.5, speakers=np.tile(np.arange(10), 100))
     assert mixed.interval == (0.5, 0.5)
     assert mixed.method == "bootstrap over speakers"
+
+
+def test_all_or_none_have_the_width_of_as_few_trials_as_there_are_speakers():
+    who = np.repeat(np.arange(10), 100)
+    found = miss_match_rate(np.ones(1000), 0.5, speakers=who)
+    assert (found.value, *found.interval) == pytest.approx((0.0, *wilson(0, 10, 0.95)))
+    found = wrong_match_rate(np.ones(1000), 0.5, level=0.9, speakers=who)
+    assert (found.value, *found.interval) == pytest.approx((1.0, *wilson(10, 10, 0.9)))
+    few = np.stack([who % 3, who], axis=1)
+    found = wrong_match_rate(np.zeros(1000), 0.5, speakers=few)
+    assert found.interval == pytest.approx(wilson(0, 3, 0.95))
+
+
+def test_a_share_of_all_or_none_keeps_what_a_bootstrap_adds():
+    low, high = wilson(0, 20, 0.95)
+    assert unanimous(0.0, (0.0, 0.01), 20) == (low, high)
+    assert unanimous(0.0, (0.0, 0.9), 20) == (low, 0.9)
+    assert unanimous(0.3, (0.3, 0.3), 20) == (0.3, 0.3)
+    assert unanimous(1.0, (1.0, 1.0), 0) == (1.0, 1.0)
+    assert np.isnan(unanimous(1.0, (np.nan, np.nan), 20)).all()
+
+
+@pytest.mark.parametrize("truth", [0.02, 0.05, 0.97])
+def test_intervals_of_few_speakers_hold_rare_and_frequent_hits(truth):
+    """All trials of a speaker are alike, so that most samples of 20 speakers have none or all."""
+    rng = np.random.default_rng(0)
+    who = np.repeat(np.arange(20), 4)
+    held = 0
+    for _ in range(60):
+        hits = np.repeat(rng.random(20) < truth, 4)
+        low, high = wrong_match_rate(hits.astype(float), 0.5, speakers=who, replicates=99).interval
+        held += low <= truth <= high
+    assert held >= 0.85 * 60
 
 
 def test_both_sides_of_a_trial_are_drawn():

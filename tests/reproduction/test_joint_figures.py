@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from voicenym.metrics.binomial import wilson
 from voicenym.metrics.bootstrap_draws import share
 from voicenym.metrics.eer import eer
-from voicenym.metrics.rates import wilson
 from voicenym.recognition import Recogniser
 from voicenym.reproduction import joint_figures
-from voicenym.reproduction.bench import IGNORANT, unanimous
-from voicenym.reproduction.outcome import Figure, above
+from voicenym.reproduction.bench import IGNORANT
+from voicenym.reproduction.outcome import above
 
 PEOPLE = [f"s{i:02d}" for i in range(40)]
 
@@ -71,9 +71,6 @@ def test_shares_of_all_or_none_have_wilsons_width():
     assert (every.value, every.low, every.high) == (100.0, 100.0 * low, 100.0 * high)
     none = joint_figures.percent_of_trials(of(np.zeros(24)), 50)
     assert (none.low, none.high) == pytest.approx((0.0, 100.0 * (1.0 - low)))
-    some = Figure(100.0, 90.0, 100.0)
-    assert unanimous(some, 24) == some
-    assert unanimous(Figure(100.0, 100.0, 100.0), 0) == Figure(100.0, 100.0, 100.0)
 
 
 def test_all_against_nearly_all_of_few_speakers_is_undecided():

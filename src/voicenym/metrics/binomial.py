@@ -1,6 +1,9 @@
-"""Exact intervals of a share of few independent trials, and of the largest of several shares."""
+"""Intervals of shares: of few independent trials, of all or none, and of the largest of several."""
 
 from __future__ import annotations
+
+import math
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +49,52 @@ def clopper_pearson(
         low = np.where(down > 0, betaincinv(np.maximum(down, 1), n - down + 1, tail), 0.0)
         high = np.where(up < n, betaincinv(up + 1, np.maximum(n - up, 1), 1.0 - tail), 1.0)
     return low, high
+
+
+def wilson(hits: int, trials: int, level: float) -> Interval:
+    """Interval of a share of independent trials, also where all or none are hits.
+
+    Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
+
+    Args:
+        hits, trials: counts.
+        level: of the interval.
+
+    Example:
+        >>> low, high = wilson(24, 24, 0.95)
+        >>> round(low, 3), high
+        (0.862, 1.0)
+    """
+    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    p = hits / trials
+    centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials**2))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def unanimous(value: float, interval: Interval, people: int, level: float = 0.95) -> Interval:
+    """The interval of a share of trials, also where all or none of them are hits.
+
+    A bootstrap of all or none has no width, however few speakers there are. Its interval is then
+    extended to Wilson's. Trials of one speaker may be alike; so the speakers count, not the trials.
+
+    Args:
+        value: the share, 0 to 1; other values than 0 and 1 leave the interval as it is.
+        interval: by bootstrap over speakers; NaN, which stands for none, stays.
+        people: number of speakers.
+        level: of the interval.
+
+    Example:
+        >>> low, high = unanimous(0.0, (0.0, 0.0), 20)
+        >>> low, round(high, 3)
+        (0.0, 0.161)
+        >>> unanimous(0.1, (0.0, 0.2), 20)
+        (0.0, 0.2)
+    """
+    if value not in (0.0, 1.0) or not people or any(math.isnan(limit) for limit in interval):
+        return interval
+    low, high = wilson(people if value else 0, people, level)
+    return min(low, interval[0]), max(high, interval[1])
 
 
 def of_largest(hits: npt.ArrayLike, trials: npt.ArrayLike, level: float = 0.95) -> Interval:

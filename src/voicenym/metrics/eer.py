@@ -7,6 +7,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, of_bins
 from voicenym.metrics.interval import (
     NO_LIMITS,
@@ -16,7 +17,7 @@ from voicenym.metrics.interval import (
     bengio_mariethoz,
     percentiles,
 )
-from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Metric
+from voicenym.metrics.metric import BOOTSTRAP, BOOTSTRAP_OF_SHARE, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.pav_batches import Blocks, crossed
@@ -60,8 +61,9 @@ def eer(
 
     Args:
         target, nontarget: scores, in any order; or :class:`.SortedTrials` alone.
-        speakers: of the trials: the interval is then a bootstrap over speakers; without, it is
-            Bengio and Mariéthoz's for independent trials, which is too narrow where speakers recur.
+        speakers: of the trials: the interval is then a bootstrap over speakers (:func:`.unanimous`
+            where all or no trials are errors); without, it is Bengio and Mariéthoz's for
+            independent trials, which is too narrow where speakers recur.
         level: of the interval.
         replicates, seed: of the bootstrap.
         interval: None leaves it out.
@@ -80,10 +82,11 @@ def eer(
         return EER(value, NO_LIMITS, threshold, "none")
     if trials.speakers is not None:
         rates = trials.replicates(replicates, seed).each(crossings)
-        return EER(value, percentiles(rates, level), threshold, "bootstrap over speakers")
+        limits = unanimous(value, percentiles(rates, level), trials.people, level)
+        return EER(value, limits, threshold, "bootstrap over speakers")
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     half = bengio_mariethoz(value, value, trials.target.size, trials.nontarget.size, z)
-    limits = (max(0.0, value - half), min(1.0, value + half))
+    limits = max(0.0, value - half), min(1.0, value + half)
     return EER(value, limits, threshold, "Bengio and Mariéthoz, independent trials")
 
 
@@ -210,7 +213,7 @@ EQUAL_ERROR_RATE = Metric(
     unit="%",
     better="higher",
     chance=50.0,
-    interval=BOOTSTRAP,
+    interval=BOOTSTRAP_OF_SHARE,
     definition="Equal error rate: the share of errors at the threshold at which as many impostors "
     "are accepted as genuine trials are refused; f and m are women and men alone",
     data=TrialScores,

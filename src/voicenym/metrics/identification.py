@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.binomial import clopper_pearson, of_largest
+from voicenym.metrics.binomial import clopper_pearson, of_largest, unanimous
 from voicenym.metrics.interval import ratio_of_sums
-from voicenym.metrics.metric import BOOTSTRAP, Display, Estimate, Metric
+from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import IdentificationScores
 
 FEWEST_RECORDINGS = 3
@@ -56,8 +56,9 @@ def _rank_one(data: IdentificationScores) -> Estimate | None:
     if not len(found.share):
         return None
     speakers = data.speakers[found.recordings]
-    interval = ratio_of_sums(found.share, np.ones(len(speakers)), speakers, **data.bootstrap)
-    return Estimate(float(found.share.mean()), interval)
+    value = float(found.share.mean())
+    drawn = ratio_of_sums(found.share, np.ones(len(speakers)), speakers, **data.bootstrap)
+    return Estimate(value, unanimous(value, drawn, len(found.speakers)))
 
 
 def _worst(data: IdentificationScores) -> Estimate | None:
@@ -82,7 +83,7 @@ RANK_ONE = Metric(
     unit="%",
     better="lower",
     chance=None,
-    interval=BOOTSTRAP,
+    interval=BOOTSTRAP_OF_SHARE,
     definition="Share of recordings for which the speaker has the best score of all candidates "
     "that are tried; guessing gives one divided by the number of candidates",
     data=IdentificationScores,

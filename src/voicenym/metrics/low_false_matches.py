@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
-from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
+from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, Speakers, error_rates
 from voicenym.metrics.sorted_trials import SortedTrials
@@ -57,7 +58,8 @@ def true_match_rates(
 
     Args:
         target, nontarget: scores; or :class:`.SortedTrials` alone.
-        speakers: of the trials, for the intervals; None takes trials as independent.
+        speakers: of the trials, for the intervals, which are :func:`.unanimous` where all or no
+            targets match; None takes trials as independent.
         rates: false-match rates, between 0 and 1.
         level, replicates, seed: of the bootstrap.
         interval: None leaves the intervals out.
@@ -77,7 +79,10 @@ def true_match_rates(
     limits = [NO_LIMITS] * len(rates)
     if interval is not None:
         drawn = trials.replicates(replicates, seed).each(lambda t, n: at_rates(t, n, wanted))
-        limits = [percentiles(column, level) for column in drawn.T]
+        limits = [
+            unanimous(value, percentiles(column, level), trials.people, level)
+            for value, column in zip(values.tolist(), drawn.T, strict=True)
+        ]
     return tuple(
         TrueMatchRate(float(value), limit, rate)
         for value, limit, rate in zip(values, limits, rates, strict=True)
@@ -123,7 +128,7 @@ def _metric(number: int) -> Metric[TrialScores]:
         unit="%",
         better="lower",
         chance=percent,
-        interval=BOOTSTRAP,
+        interval=BOOTSTRAP_OF_SHARE,
         definition="True-match rate: share of trials of one speaker that are accepted at the "
         f"threshold at which {percent:g} % of trials of two speakers are; measured from {least:,} "
         "trials of two speakers on",

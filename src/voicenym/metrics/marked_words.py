@@ -16,10 +16,11 @@ from importlib.resources import files
 import numpy as np
 
 from voicenym.errors import DependencyError
+from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.english_text import english
 from voicenym.metrics.interval import ratio_of_sums
-from voicenym.metrics.metric import BOOTSTRAP, Display, Estimate, Metric
+from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally
 
 FEWEST = 10
@@ -130,10 +131,13 @@ def _accuracy(mark: Mark) -> Callable[[RecognisedWords], Estimate | None]:
         found = tally(words, mark)
         if found.below.sum() < FEWEST:
             return None
+        value = float(found.above.sum() / found.below.sum())
         interval = None
         if len(set(words.speakers)) > 1:
-            interval = ratio_of_sums(found.above, found.below, words.speakers, **words.bootstrap)
-        return Estimate(float(found.above.sum() / found.below.sum()), interval)
+            spoken = {who for who, count in zip(found.speakers, found.below, strict=True) if count}
+            drawn = ratio_of_sums(found.above, found.below, words.speakers, **words.bootstrap)
+            interval = unanimous(value, drawn, len(spoken))
+        return Estimate(value, interval)
 
     return measure
 
@@ -148,7 +152,7 @@ def _metric(name: str, definition: str, mark: Mark) -> Metric[RecognisedWords]:
         unit="%",
         better="higher",
         chance=None,
-        interval=BOOTSTRAP,
+        interval=BOOTSTRAP_OF_SHARE,
         definition=definition,
         data=RecognisedWords,
         measure=_accuracy(mark),

@@ -20,6 +20,11 @@ Table = Literal["attackers", "errors", "sound", "labels", "diversity", "similari
 """Tables of the report that have a column for each metric."""
 BOOTSTRAP = "percentiles of a bootstrap over speakers"
 """How most intervals are drawn."""
+BOOTSTRAP_OF_SHARE = (
+    f"{BOOTSTRAP}; where all or none are hits, Wilson's with the number of speakers as the "
+    "number of trials (1927)"
+)
+"""How intervals of shares of trials are drawn."""
 NO_INTERVAL = "none"
 SHORT_UNITS = ("%", "dB", "bit")
 """Units that follow a name in the heading of a narrow column."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.binomial import unanimous, wilson
 from voicenym.metrics.interval import Interval, percentiles
-from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
+from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, check
 from voicenym.metrics.speaker_pairs import drawn_times, numbered, steps
@@ -54,8 +54,9 @@ def miss_match_rate(
         threshold: fixed on original speech, such as that of :func:`voicenym.metrics.eer`.
         level: of the interval.
         speakers: of each trial, or of its two sides ``[trial, 2]``: the interval is then a
-            bootstrap over speakers; without, it is Wilson's for independent trials, which is too
-            narrow where speakers recur.
+            bootstrap over speakers (:func:`.unanimous` where all or no trials are hits, with the
+            smaller side's number of speakers); without, it is Wilson's for independent trials,
+            which is too narrow where speakers recur.
         replicates, seed: of the bootstrap.
 
     Raises:
@@ -106,7 +107,9 @@ def _share(
         raise ScoreError(f"speakers {people.shape} do not fit {hits.size} trials")
     names, index = numbered(people.ravel())
     index = index.reshape(people.shape)
-    interval = percentiles(_drawn(hits, index, len(names), replicates, seed), level)
+    drawn = percentiles(_drawn(hits, index, len(names), replicates, seed), level)
+    fewest = min(len(numbered(side)[0]) for side in index.reshape(hits.size, -1).T)
+    interval = unanimous(value, drawn, fewest, level)
     return Rate(value, interval, method="bootstrap over speakers")
 
 
@@ -134,27 +137,6 @@ def _drawn(hits: np.ndarray, index: np.ndarray, size: int, replicates: int, seed
     return shares
 
 
-def wilson(hits: int, trials: int, level: float) -> Interval:
-    """Interval of a share of independent trials, also where all or none are hits.
-
-    Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
-
-    Args:
-        hits, trials: counts.
-        level: of the interval.
-
-    Example:
-        >>> low, high = wilson(24, 24, 0.95)
-        >>> round(low, 3), high
-        (0.862, 1.0)
-    """
-    z = NormalDist().inv_cdf(0.5 + level / 2.0)
-    p = hits / trials
-    centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)
-    half = z / (1 + z * z / trials) * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials**2))
-    return max(0.0, centre - half), min(1.0, centre + half)
-
-
 def _missed(scores: TrialScores) -> Rate | None:
     if scores.threshold is None:
         return None
@@ -176,7 +158,7 @@ MISS_MATCH_RATE = Metric(
     unit="%",
     better="higher",
     chance=None,
-    interval=BOOTSTRAP,
+    interval=BOOTSTRAP_OF_SHARE,
     definition="Miss-match rate: share of trials of one speaker that are refused at the threshold "
     "of equal errors on original speech, where the scores have the scale of originals "
     "(Deng et al. 2023)",
@@ -190,7 +172,7 @@ WRONG_MATCH_RATE = Metric(
     unit="%",
     better="neither",
     chance=None,
-    interval=BOOTSTRAP,
+    interval=BOOTSTRAP_OF_SHARE,
     definition="Wrong-match rate: share of trials of two speakers that are accepted at the same "
     "threshold (Deng et al. 2023)",
     data=TrialScores,

@@ -12,6 +12,7 @@ from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.pav_batches import Blocks, blocks
 from voicenym.metrics.score_bins import bins
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check
+from voicenym.metrics.speaker_pairs import numbered
 from voicenym.metrics.trial_draws import Seed, TrialDraws
 
 KEPT = 1 << 24
@@ -63,6 +64,13 @@ class SortedTrials:
         if nontarget is None:
             raise TypeError("non-target scores are missing")
         return cls(target, nontarget, speakers)
+
+    @cached_property
+    def people(self) -> int:
+        """Number of speakers of the target trials; of these trials where speakers are unknown."""
+        if self.speakers is None:
+            return self.target.size
+        return len(numbered(np.asarray(self.speakers.target)[:, 1])[0])
 
     @cached_property
     def whole(self) -> Sorted:

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, replicate
 from voicenym.metrics.interval import percentiles
-from voicenym.metrics.metric import BOOTSTRAP, Display, Estimate, Metric
+from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import GuessedAccents, GuessedEmotions, GuessedLabels
 from voicenym.metrics.scores import Array
 
@@ -65,7 +66,8 @@ def recall(labels: Sequence[str], guesses: Sequence[str], speakers: Sequence[str
 def _measured(guessed: GuessedLabels) -> Estimate:
     drawn = recall(guessed.labels, guessed.guesses, guessed.speakers)
     draws = replicate([drawn], **guessed.bootstrap)[0]
-    interval = percentiles(draws) if len(drawn.speakers) > 1 else None
+    people = len(drawn.speakers)
+    interval = unanimous(drawn.value, percentiles(draws), people) if people > 1 else None
     return Estimate(drawn.value, interval)
 
 
@@ -74,7 +76,7 @@ EMOTION = Metric(
     unit="%",
     better="higher",
     chance=None,
-    interval=BOOTSTRAP,
+    interval=BOOTSTRAP_OF_SHARE,
     definition="Unweighted average recall of emotions, by a classifier that was trained on "
     "original speech of other speakers; chance is 100 % over the number of emotions",
     data=GuessedEmotions,
@@ -89,7 +91,7 @@ ACCENT = Metric(
     unit="%",
     better="neither",
     chance=None,
-    interval=BOOTSTRAP,
+    interval=BOOTSTRAP_OF_SHARE,
     definition="The same of accents, which identify speakers and belong to how they speak",
     data=GuessedAccents,
     measure=_measured,

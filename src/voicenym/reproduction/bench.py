@@ -25,7 +25,6 @@ from voicenym.evaluation.protocol import evaluate
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
 from voicenym.evaluation.system_settings import parsed
 from voicenym.evaluation.trials import Trials, build
-from voicenym.metrics.rates import wilson
 from voicenym.recognition import Recogniser
 from voicenym.reproduction.budgets import Budget
 from voicenym.reproduction.outcome import Figure, absent
@@ -42,10 +41,6 @@ BACK_END = (
     "x-vectors on it, which --budget full does (asv-eval-2022)"
 )
 """What differs in the semi-informed attacker."""
-SHARES = ("MMR", "WMR")
-"""Metrics that are shares of trials, in percent."""
-
-
 NO_WORDS = {
     "WER": "no recogniser: give --recogniser-weights, or voicenym models pull whisper-tiny.en",
     "WER retrained": (
@@ -111,33 +106,11 @@ class Measurement:
         found = self.attack(attacker, verifier)
         if found is None:
             return absent(f"{attacker}: did not run")
-        figure = _named(found.figures, metric, sex)
-        return unanimous(figure, self.people(sex)) if metric in SHARES else figure
-
-    def people(self, sex: str = "") -> int:
-        """Number of tested speakers, of all or of one sex."""
-        tried = self.evidence.trials.recordings
-        return len({r.speaker for r in tried if sex in ("", r.sex)})
+        return _named(found.figures, metric, sex)
 
     def utility(self, metric: str, sex: str = "") -> Figure:
         """A metric of the anonymized speech."""
         return _named(self.results.utility, metric, sex)
-
-
-def unanimous(figure: Figure, people: int) -> Figure:
-    """A share in percent with Wilson's interval where all speakers agree.
-
-    A bootstrap of all or none has no width, however few speakers there are. Trials of one speaker
-    may be alike; so the speakers count, not the trials.
-    """
-    if (
-        figure.value not in (0.0, 100.0)
-        or not figure.low == figure.high == figure.value
-        or not people
-    ):
-        return figure
-    low, high = wilson(people if figure.value else 0, people, 0.95)
-    return replace(figure, low=100.0 * low, high=100.0 * high)
 
 
 def _named(figures: dict[str, Measured], metric: str, sex: str) -> Figure:

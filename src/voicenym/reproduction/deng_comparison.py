@@ -81,7 +81,7 @@ def rates(found: Measurement, attacker: str, names: Sequence[str]) -> dict[str, 
 def averages(own: Mapping[str, Sequence[Drawn]], size: int) -> tuple[Figure, ...]:
     """Means of MMR and of EER over verifiers."""
     return tuple(
-        joint_figures.percent_of(metric, joint_figures.combined(own[metric]), size)
+        joint_figures.percent_of_trials(joint_figures.combined(own[metric]), size)
         for metric in RATES
     )
 
@@ -89,7 +89,7 @@ def averages(own: Mapping[str, Sequence[Drawn]], size: int) -> tuple[Figure, ...
 def each(own: Mapping[str, Sequence[Drawn]], size: int) -> tuple[Figure, ...]:
     """MMR, then EER, of each verifier."""
     return tuple(
-        joint_figures.percent_of(metric, drawn, size) for metric in RATES for drawn in own[metric]
+        joint_figures.percent_of_trials(drawn, size) for metric in RATES for drawn in own[metric]
     )
 
 

@@ -102,7 +102,7 @@ def _rises(bench: Bench, metric: str) -> Finding:
     )  # fmt: skip
     size = bench.budget.replicates
     gap = joint_figures.difference(high, low, size)
-    named = [(name, joint_figures.percent_of(metric, drawn, size))
+    named = [(name, joint_figures.percent_of_trials(drawn, size))
              for name, drawn in (("least epsilon", low), ("largest", high))
              if drawn is not None]  # fmt: skip
     claim = f"A larger epsilon has a higher {metric}"

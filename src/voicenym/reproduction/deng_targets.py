@@ -17,7 +17,7 @@ from voicenym.evaluation.protection import split
 from voicenym.metrics.eer import eer
 from voicenym.metrics.rates import wrong_match_rate
 from voicenym.pseudonym import Key
-from voicenym.reproduction.bench import VECTORS, Bench, unanimous
+from voicenym.reproduction.bench import VECTORS, Bench
 from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, above
 from voicenym.reproduction.paper_table import Ours
 from voicenym.reproduction.published_figures import panels_of
@@ -59,8 +59,7 @@ class Matches:
         """Share of scores at or above the threshold, in percent, with its interval."""
         rate = wrong_match_rate(scores, self.threshold, speakers=self.pairs, replicates=replicates)
         low, high = rate.interval
-        figure = Figure(100.0 * rate.value, 100.0 * low, 100.0 * high)
-        return unanimous(figure, len(np.unique(self.pairs[:, 1])))
+        return Figure(100.0 * rate.value, 100.0 * low, 100.0 * high)
 
 
 def matched(bench: Bench) -> Ours:

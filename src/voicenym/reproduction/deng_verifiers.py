@@ -168,7 +168,7 @@ def separate(bench: Bench) -> Ours:
         for column, own in parts.items():
             for metric, drawn in own.items():
                 one = joint_figures.combined(drawn, reduce)
-                figures[f"{column} {metric}"] = joint_figures.percent_of(metric, one, size)
+                figures[f"{column} {metric}"] = joint_figures.percent_of_trials(one, size)
         reason = "averages are of MMR and EER"
         rows.append(OurRow(f"ours, {label}", filled(panel.columns, figures, reason), label))
     if OURS in parts:

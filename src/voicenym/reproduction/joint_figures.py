@@ -14,11 +14,12 @@ import numpy as np
 
 from voicenym.evaluation.protection import split
 from voicenym.evaluation.trials import Trials
+from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
 from voicenym.metrics.cllr import least_cost
 from voicenym.metrics.eer import eer, equal_error
 from voicenym.metrics.interval import percentiles
-from voicenym.reproduction.bench import Measurement, unanimous
+from voicenym.reproduction.bench import Measurement
 from voicenym.reproduction.outcome import Figure, absent
 
 UNPROTECTED = "unprotected"
@@ -108,13 +109,11 @@ def percent(drawn: Drawn | None, replicates: int, reason: str = "did not run") -
 
 def percent_of_trials(drawn: Drawn | None, replicates: int, reason: str = "did not run") -> Figure:
     """:func:`percent` of a share of trials, with Wilson's interval where all speakers agree."""
-    figure = percent(drawn, replicates, reason)
-    return figure if drawn is None else unanimous(figure, len(drawn.speakers))
-
-
-def percent_of(metric: str, drawn: Drawn, replicates: int) -> Figure:
-    """:func:`percent` of an EER, :func:`percent_of_trials` of an MMR."""
-    return (percent if metric == "EER" else percent_of_trials)(drawn, replicates)
+    if drawn is None:
+        return absent(reason)
+    interval = percentiles(replicate([drawn], replicates, 0)[0], 0.95)
+    low, high = unanimous(drawn.value, interval, len(drawn.speakers))
+    return Figure(100.0 * drawn.value, 100.0 * low, 100.0 * high)
 
 
 def difference(first: Drawn | None, second: Drawn | None, replicates: int) -> Figure:
