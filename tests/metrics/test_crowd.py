@@ -14,6 +14,7 @@ from scipy.stats import norm
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, eer
+from voicenym.metrics.binomial import clopper_pearson, wilson
 from voicenym.metrics.crowd import FIRST_AMONG, REPORTED, chances, first_among
 from voicenym.metrics.metric_inputs import TrialScores
 
@@ -72,6 +73,65 @@ def test_an_eer_of_a_third_is_compatible_with_one_in_six_found_first_among_thous
     assert found.low[0] < expected < found.high[0]
     assert found.each[:61, 0].min() > 0.9, "these speakers are found nearly always"
     assert found.each[70:, 0].max() < 0.2, "the others hardly ever"
+
+
+def powers(target, nontarget, people):
+    """E[F^(N - 1)] with random ties, by plain counts at each target score."""
+    found = []
+    for s in target:
+        below, upto = np.mean(nontarget < s), np.mean(nontarget <= s)
+        if upto > below:
+            found.append((upto**people - below**people) / (people * (upto - below)))
+        else:
+            found.append(below ** (people - 1))
+    return np.mean(found)
+
+
+@pytest.mark.parametrize("place", [4.0, 5.0, 6.0])
+def test_a_crowd_within_the_data_has_no_fitted_tail(place):
+    """A lump of high scores, as of pairs of like voices, which no Pareto tail describes."""
+    rng = np.random.default_rng(0)
+    lump = np.concatenate([rng.normal(0.0, 1.0, 4900), rng.normal(5.0, 0.1, 100)]).round(2)
+    target = rng.normal(place, 0.1, 60).round(2)
+    people = (1000, 6000, 10, 5001)
+    found = first_among(target, lump, people=people, replicates=50)
+    assert found.extrapolated.tolist() == [False, True, False, False]
+    for size, value, low, high in zip(people, found.found, found.low, found.high, strict=True):
+        assert low <= value <= high
+        if size <= 5001:
+            assert value == pytest.approx(powers(target, lump, size), abs=1e-12)
+    if place == 6.0:
+        assert found.found[0] == 1.0, "all targets are above all others"
+    if place == 4.0:
+        assert found.high[0] < 0.1, "98 others of 1,000 score higher"
+
+
+def test_replicates_within_the_data_are_counted_too():
+    """Two speakers; a replicate has one of them twice or both once."""
+    rng = np.random.default_rng(2)
+    target = np.concatenate([rng.normal(3.0, 1.0, 20), rng.normal(2.0, 1.0, 20)])
+    who = np.repeat([0, 1], 20)
+    nontarget = rng.normal(0.0, 1.0, 800)
+    pairs = np.stack([np.repeat([0, 1], 400)] * 2, axis=1)
+    speakers = Speakers(np.stack([who, who], axis=1), pairs)
+    found = first_among(target, nontarget, speakers, people=(100,), level=1.0, replicates=40)
+    drawn = [powers(target[who == one], nontarget[pairs[:, 0] == one], 100) for one in (0, 1)]
+    assert found.high[0] == pytest.approx(max(drawn))
+    assert found.low[0] == pytest.approx(min(*drawn, 2.0 * found.found[0] - max(drawn)))
+
+
+def test_all_found_among_nearly_as_many_as_the_data_is_not_sure():
+    who = np.repeat(np.arange(10), 5)
+    pairs = np.stack([np.arange(900) % 10, (np.arange(900) + 1) % 10], axis=1)
+    speakers = Speakers(np.stack([who, who], axis=1), pairs)
+    others = np.random.default_rng(0).normal(size=900)
+    found = first_among(np.full(50, 9.0), others, speakers, people=(2, 901), replicates=20)
+    assert found.found.tolist() == [1.0, 1.0]
+    assert found.low[0] == pytest.approx(wilson(10, 10, 0.95)[0])
+    # the exact limit of no higher score among 900
+    assert found.low[1] == pytest.approx((1.0 - clopper_pearson(0, 900)[1]) ** 900)
+    none = first_among(np.full(50, -9.0), others, speakers, people=(10,), replicates=20)
+    assert (none.low[0], none.high[0]) == pytest.approx(wilson(0, 10, 0.95))
 
 
 def test_few_scores_are_counted_and_equals_are_drawn_by_lot():
