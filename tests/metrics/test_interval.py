@@ -1,6 +1,7 @@
 """Bootstrap over speakers: coverage, and larger width than a bootstrap over trials."""
 
 import tracemalloc
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -8,12 +9,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from voicenym.errors import ScoreError
-from voicenym.metrics import Speakers, bootstrap, eer
-from voicenym.metrics.cllr import cost
+from voicenym.metrics import (
+    SortedTrials,
+    Speakers,
+    bootstrap,
+    ece_profile,
+    eer,
+    min_cllr,
+    rocch_eer,
+    zebra,
+)
+from voicenym.metrics.cllr import _least_costs, cost
 from voicenym.metrics.eer import crossing, hull_eer
-from voicenym.metrics.interval import bengio_mariethoz, percentiles, resampled
+from voicenym.metrics.interval import (
+    bengio_mariethoz,
+    percentiles,
+    resampled,
+    unbiased,
+    unbiased_loss,
+)
 from voicenym.metrics.pav import spread
 from voicenym.metrics.scores import Sorted
+from voicenym.metrics.zebra import gain
 
 
 def population(rng, speakers=20, trials=8):
@@ -152,3 +169,58 @@ def test_speakers_that_do_not_fit_the_trials_are_refused():
     pairs = np.zeros((2, 2), int)
     with pytest.raises(ScoreError, match="do not fit 3 target"):
         eer([1.0, 2.0, 3.0], [0.0, 1.0], Speakers(pairs, pairs))
+
+
+def known_truth(distance):
+    """min C_llr, D_ECE, ROCCH-EER and ECE at even odds of endless Gaussian scores."""
+    x = np.linspace(-9.0, 9.0 + distance, 20_001)
+    ratio = distance * x - distance**2 / 2
+    target, nontarget = (np.exp(-((x - mean) ** 2) / 2) for mean in (distance, 0.0))
+    target, nontarget = target / target.sum(), nontarget / nontarget.sum()
+    losses = target @ np.logaddexp(0, -ratio) + nontarget @ np.logaddexp(0, ratio)
+    cost = losses / (2 * np.log(2))
+    disclosed = (target @ gain(ratio) + nontarget @ gain(-ratio)) / np.log(2)
+    return np.array([cost, disclosed, NormalDist().cdf(-distance / 2), cost])
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.5, 2.0])
+def test_intervals_after_pav_hold_the_truth_and_the_value(distance):
+    """Percentiles of replicates, which have the noise twice, never hold it at a distance of 0."""
+    truth = known_truth(distance)
+    speakers, runs = 12, 16
+    who = np.repeat(np.arange(speakers), 5)
+    model, trial = np.meshgrid(np.arange(speakers), who, indexing="ij")
+    other = model != trial
+    pairs = Speakers(np.stack([who, who], 1), np.stack([model[other], trial[other]], 1))
+    held, percentile = np.zeros((2, 4))
+    for run in range(runs):
+        rng = np.random.default_rng(run)
+        scores = rng.normal(distance, 1.0, who.size), rng.normal(0.0, 1.0, other.sum())
+        trials = SortedTrials(*scores, pairs)
+        figures = [one(trials, replicates=100) for one in (min_cllr, zebra, rocch_eer)]
+        profile = ece_profile(trials, points=3, replicates=100)
+        values = np.array([*(one.value for one in figures), profile.ece[1]])
+        limits = [*(one.interval for one in figures), (profile.low[1], profile.high[1])]
+        low, high = np.array(limits).T
+        assert (low <= values).all()
+        assert (values <= high).all()
+        held += (low <= truth + 1e-9) & (truth - 1e-9 <= high)
+        drawn = trials.replicates(100).of_blocks(_least_costs)
+        percentile[0] += percentiles(drawn)[1] >= truth[0]
+    assert (held >= 0.75 * runs).all()
+    if not distance:
+        assert percentile[0] == 0
+
+
+def test_a_loss_has_the_corrected_interval_of_what_is_left_of_the_most():
+    draws = np.array([0.3, 0.35, 0.42])
+    _, (low, high) = unbiased(0.1, 0.5 - draws, most=0.5)
+    assert unbiased_loss(0.4, draws, 0.5) == pytest.approx((0.5 - high, 0.5 - low))
+    assert unbiased_loss(0.0, np.zeros(5), 0.5) == (0.0, 0.0)
+    assert unbiased_loss(0.5, np.full(5, 0.5), 0.5) == (0.5, 0.5)
+
+
+def test_a_corrected_interval_ends_at_the_most_and_holds_the_value():
+    _, (low, high) = unbiased(0.69, np.linspace(0.5, 0.72, 50), most=0.7213)
+    assert low <= 0.69 < high <= 0.7213
+    assert unbiased(0.7213 + 1e-12, np.full(9, 0.7213), most=0.7213)[1][1] == 0.7213 + 1e-12

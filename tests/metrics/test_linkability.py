@@ -5,7 +5,7 @@ from scipy.stats import norm
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, linkability
-from voicenym.metrics.linkability import unbiased
+from voicenym.metrics.interval import unbiased
 
 FEW = {"replicates": 3}
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.metrics.bootstrap_draws import Drawn, of_bins
-from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
-from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles, unbiased_loss
+from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav_batches import Blocks, blocks
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
@@ -83,6 +83,9 @@ def min_cllr(
 ) -> Cllr:
     """C_llr after the best monotone calibration (PAV), 0 to 1 bit.
 
+    PAV also fits the noise of few trials, so that the value is too low; the interval is corrected
+    for it (:func:`.unbiased_loss`).
+
     Args:
         target, nontarget: scores of any scale.
         speakers, level, replicates, seed, interval: as in :func:`cllr`.
@@ -96,7 +99,7 @@ def min_cllr(
     if interval is None:
         return Cllr(value, NO_LIMITS)
     costs = trials.replicates(replicates, seed).of_blocks(_least_costs)
-    return Cllr(value, percentiles(costs, level))
+    return Cllr(value, unbiased_loss(value, costs, 1.0, level))
 
 
 def least_cost(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
@@ -174,7 +177,7 @@ MIN_COST = Metric(
     unit="bit",
     better="higher",
     chance=1.0,
-    interval=BOOTSTRAP,
+    interval=CORRECTED,
     definition="Cost of the log-likelihood ratios after the best monotone calibration of the "
     "scores: 0 where they separate all trials (Brümmer and du Preez 2006)",
     data=TrialScores,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.interval import Seed, percentiles
+from voicenym.metrics.interval import Seed, unbiased_loss
 from voicenym.metrics.pav_batches import Blocks
 from voicenym.metrics.scores import Array, Scores, Speakers
 from voicenym.metrics.sorted_trials import SortedTrials
@@ -24,7 +24,8 @@ class EceProfile:
         log_odds: ``[prior]``, logit of the prior in nats, -10 to 10.
         ece: ``[prior]`` in bits, of the calibrated scores.
         default: ``[prior]`` in bits, without any evidence: the entropy of the prior.
-        low, high: ``[prior]``, limits of ``ece`` by bootstrap, where replicates were asked for.
+        low, high: ``[prior]``, limits of ``ece`` by bootstrap, where replicates were asked for,
+            corrected for what PAV gains from the noise of few trials (:func:`.unbiased_loss`).
     """
 
     log_odds: Array
@@ -65,16 +66,18 @@ def ece_profile(
     prior = 1.0 / (1.0 + np.exp(-odds))
     entropy = -(prior * np.log2(prior) + (1.0 - prior) * np.log2(1.0 - prior))
     trials = SortedTrials.of(target, nontarget, speakers)
+    scores, llr = trials.pooled
+    whole = Blocks(scores.target, scores.nontarget, llr, np.zeros(1, dtype=np.intp))
+    values = _entropies(whole, odds, prior)[0]
     low = high = None
     if replicates:
         drawn = trials.replicates(replicates, seed).of_blocks(
             lambda some: _entropies(some, odds, prior)
         )
-        limits = np.array([percentiles(column, level) for column in drawn.T])
+        each = zip(values.tolist(), drawn.T, entropy.tolist(), strict=True)
+        limits = np.array([unbiased_loss(*one, level) for one in each])
         low, high = limits.T
-    scores, llr = trials.pooled
-    whole = Blocks(scores.target, scores.nontarget, llr, np.zeros(1, dtype=np.intp))
-    return EceProfile(odds, _entropies(whole, odds, prior)[0], entropy, low, high)
+    return EceProfile(odds, values, entropy, low, high)
 
 
 def _entropies(blocks: Blocks, odds: Array, prior: Array) -> Array:

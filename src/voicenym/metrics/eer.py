@@ -16,8 +16,9 @@ from voicenym.metrics.interval import (
     Seed,
     bengio_mariethoz,
     percentiles,
+    unbiased_loss,
 )
-from voicenym.metrics.metric import BOOTSTRAP, BOOTSTRAP_OF_SHARE, Axis, Display, Metric
+from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, CORRECTED, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.pav_batches import Blocks, crossed
@@ -125,7 +126,8 @@ class HullEER:
 
     Args:
         value: share, 0 to 0.5.
-        interval: lower and upper limit, by bootstrap.
+        interval: lower and upper limit, by bootstrap, corrected for what the hull gains from the
+            noise of few trials (:func:`.unbiased_loss`).
     """
 
     value: float
@@ -166,7 +168,9 @@ def rocch_eer(
     if interval is None:
         return HullEER(value, NO_LIMITS)
     rates = trials.replicates(replicates, seed).of_blocks(Blocks.meeting)
-    return HullEER(value, percentiles(rates, level))
+    limits = unbiased_loss(value, rates, 0.5, level)
+    low, high = unanimous(value, limits, trials.people, level)
+    return HullEER(value, (low, max(min(high, 0.5), value)))
 
 
 def hull(scores: Sorted) -> tuple[Array, Array]:
@@ -230,7 +234,8 @@ HULL_EQUAL_ERROR_RATE = Metric(
     unit="%",
     better="higher",
     chance=50.0,
-    interval=BOOTSTRAP,
+    interval=f"{CORRECTED}; without errors, Wilson's with the number of speakers as the number of "
+    "trials (1927)",
     definition="Equal error rate on the convex hull of the ROC (Brümmer and de Villiers 2013)",
     data=TrialScores,
     measure=lambda scores: scores.shared(rocch_eer),

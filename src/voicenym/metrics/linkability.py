@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
-from voicenym.metrics.metric import Display, Metric
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, unbiased
+from voicenym.metrics.metric import CORRECTED, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, Speakers
 from voicenym.metrics.sorted_trials import SortedTrials
@@ -146,34 +146,6 @@ def linkability(
     )
 
 
-def unbiased(value: float, draws: Array, level: float = 0.95) -> tuple[float, Interval]:
-    """A figure without its bias, and its interval, from bootstrap replicates.
-
-    Where nothing is linked the figure is a mean of max(0, noise), and so proportional to the
-    noise's deviation; a replicate has the noise twice, so that its square is doubled. Where much is
-    linked, figure and replicate exceed the truth by v and 2 v for some small variance v. In both
-    cases the square of the truth is 2 value^2 - mean(draws)^2, up to the square of v. Its limits
-    are the squares of the value's, which lie as far from it as the replicates' from their mean,
-    less the same difference.
-
-    In simulations (24 and 60 speakers, Gaussian scores 0 to 4 deviations apart, trials independent
-    or not) intervals of 95 % hold the truth in 87 to 100 % of cases; percentiles of the replicates
-    hold it in none where nothing is linked, and in one of ten where D_sys is 0.045.
-
-    Args:
-        value: the figure of the trials.
-        draws: of the replicates.
-        level: of the interval.
-    """
-    mean = float(draws.mean())
-    low, high = percentiles(draws, level)
-    excess = mean * mean - value * value
-    below, above = max(0.0, value - (high - mean)), value + (mean - low)
-    squares = (x * x - excess for x in (value, below, above))
-    corrected, lower, upper = (float(np.sqrt(max(0.0, x))) for x in squares)
-    return min(corrected, 1.0), (min(lower, value), min(max(upper, value), 1.0))
-
-
 def _linked(target: np.ndarray, nontarget: np.ndarray, omega: float) -> tuple[Array, Array]:
     """D_sys ``[replicate]`` and D(s) ``[replicate, bin]`` from weights ``[replicate, bin]``."""
     mated, others = (part / part.sum(1, keepdims=True) for part in (target, nontarget))
@@ -195,8 +167,7 @@ GLOBAL_LINKABILITY = Metric(
     unit="",
     better="lower",
     chance=0.0,
-    interval="bootstrap over speakers, corrected for the bias that few trials add; its lower limit "
-    "may lie below what few trials alone produce",
+    interval=f"{CORRECTED}; its lower limit may lie below what few trials alone produce",
     definition="Global linkability: how surely a score shows that two recordings are of one "
     "speaker, 0 to 1; few trials raise it above 0 by chance (Gomez-Barrero et al. 2018)",
     data=TrialScores,

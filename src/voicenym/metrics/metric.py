@@ -20,6 +20,8 @@ Table = Literal["attackers", "errors", "sound", "labels", "diversity", "similari
 """Tables of the report that have a column for each metric."""
 BOOTSTRAP = "percentiles of a bootstrap over speakers"
 """How most intervals are drawn."""
+CORRECTED = "bootstrap over speakers, corrected for the bias that few trials add"
+"""How intervals of figures are drawn that chance moves in one direction."""
 BOOTSTRAP_OF_SHARE = (
     f"{BOOTSTRAP}; where all or none are hits, Wilson's with the number of speakers as the "
     "number of trials (1927)"

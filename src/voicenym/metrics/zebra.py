@@ -6,12 +6,13 @@ Nautsch et al., "The privacy ZEBRA: zero evidence biometric recognition assessme
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
-from voicenym.metrics.metric import BOOTSTRAP, Display, Estimate, Metric
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles, unbiased
+from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.pav_batches import Blocks, blocks
@@ -23,6 +24,8 @@ NOTHING = 1e-6
 TAGS = ((NOTHING, "0"), (1.0, "A"), (2.0, "B"), (4.0, "C"), (5.0, "D"), (6.0, "E"))
 """Upper limits (included) of the categories; beyond is F. The paper says F for "at least" a million
 and E up to a million: exactly a million is E here."""
+MOST = 0.5 / math.log(2.0)
+"""D_ECE of separated classes in bits."""
 SMALL, LARGE = 1e-3, 300.0
 """Between them Z has its closed form; below it would lose all digits, above e^a is infinite."""
 
@@ -33,9 +36,12 @@ class Zebra:
 
     Args:
         expected: D_ECE in bits, 0 (nothing) to 0.7213, on average over all priors.
-        expected_interval: its limits.
+        expected_interval: its limits, corrected for what PAV gains from the noise of few trials
+            (:func:`.unbiased`).
         worst_case: log10 of the largest likelihood ratio (either way) of any trial.
-        worst_case_interval: its limits.
+        worst_case_interval: percentiles of the bootstrap, which show how much the figure varies.
+            They need not hold the worst case of endless trials: few trials at the ends of the
+            scores decide the figure, however many there are in all.
         tag: category of the worst case: 0, A (little) to F (a million to one).
         targets, nontargets: numbers of trials, on which the worst case depends: at most about
             log10 of the non-target trials can be seen.
@@ -92,14 +98,14 @@ def zebra(
         (0.0, 0.0, '0')
     """
     trials = SortedTrials.of(target, nontarget, speakers)
-    worst = worst_case(trials.whole)
+    expected, worst = _disclosed(*trials.pooled), worst_case(trials.whole)
     expected_interval = worst_interval = NO_LIMITS
     if interval is not None:
         drawn = trials.replicates(replicates, seed)
-        expected_interval = percentiles(drawn.of_blocks(_disclosures), level)
+        _, expected_interval = unbiased(expected, drawn.of_blocks(_disclosures), level, MOST)
         worst_interval = percentiles(drawn.each(_worst_cases), level)
     return Zebra(
-        _disclosed(*trials.pooled),
+        expected,
         expected_interval,
         worst,
         worst_interval,
@@ -217,7 +223,7 @@ EXPECTED_DISCLOSURE = Metric(
     unit="bit",
     better="lower",
     chance=0.0,
-    interval=BOOTSTRAP,
+    interval=CORRECTED,
     definition="Expected disclosure of ZEBRA: information about the identity that the scores "
     "disclose, on average over all priors, 0 to 0.72 bit (Nautsch et al. 2020)",
     data=TrialScores,
@@ -230,7 +236,8 @@ WORST_CASE = Metric(
     unit="log10 l",
     better="lower",
     chance=0.0,
-    interval=BOOTSTRAP,
+    interval=f"{BOOTSTRAP}, which show how much the figure varies; the worst case of endless "
+    "trials may lie outside",
     definition="Worst-case disclosure of ZEBRA: log10 of the largest likelihood ratio of any "
     "trial; the tag is its category, 0 (none), A (little) to F (a million to one)",
     data=TrialScores,
