@@ -66,7 +66,8 @@ def test_figures_of_a_condition_are_those_of_its_trials_alone(trials, scores):
         own = eer(scores[condition.tested & trials.target],
                   scores[condition.tested & trials.nontarget])  # fmt: skip
         assert figures[f"EER {condition.name}"].value == pytest.approx(100 * own.value)
-    assert figures["EER children"].high < 20.0 < 35.0 < figures["EER adults"].low
+    # no errors of eight children: up to 32.4 % by Wilson
+    assert figures["EER children"].high < 33.0 < 35.0 < figures["EER adults"].low
 
 
 def test_a_group_of_three_has_no_figures_and_says_so():
