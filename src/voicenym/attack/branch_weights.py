@@ -2,7 +2,8 @@
 
 By cross-validation, each quarter of the pool's speakers is compared by back ends of the other three
 quarters; logistic regression on the ranks of these scores gives the weights. The extractor of
-i-vectors, which needs no names, has heard all four (docs/measuring/attackers.md has what that costs).
+i-vectors, which needs no names, has heard all four: docs/measuring/attackers.md says what that
+changes.
 """
 
 from __future__ import annotations

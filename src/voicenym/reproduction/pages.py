@@ -113,10 +113,9 @@ def summary(outcomes: Mapping[str, Outcome]) -> str:
         "for a reason where there is one. Figures of the budget `small` have wide intervals, and "
         "those of `tiny`, of eight speakers and two trials each, show that a command runs and "
         "little more; a claim is *undecided* where its intervals leave it open, or where there is "
-        "none. Intervals of min C_llr, ROCCH-EER and expected disclosure (ZEBRA) that were measured "
-        "before 29 November 2026 are percentiles, which show too little protection and are too "
-        "narrow "
-        "([Metrics](measuring/metrics.md)).",
+        "none. Intervals of min C_llr, ROCCH-EER and expected disclosure (ZEBRA) that were "
+        "measured before 29 November 2026 are percentiles, which show too little protection and "
+        "are too narrow ([Metrics](measuring/metrics.md)).",
         "",
         "## Against the papers",
         "",
