@@ -186,3 +186,39 @@ def test_without_the_key_or_a_place_for_the_record_nothing_is_linked(
         assert done.returncode == 1, arguments
         assert why in done.stderr.decode()
         assert not done.stdout
+
+
+def test_a_look_is_recorded_in_no_other_file(path, corpus, tmp_path, command):
+    """The log of looks is appended to; what is no such log would be damaged."""
+    command("anonymize", corpus, "-o", "out", "-s", "mcadams", "--key", path)
+    Key.generate().save(tmp_path / "other.key")
+    (tmp_path / "names").write_text("ann\n")
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "missing.jsonl")
+    (tmp_path / "other.jsonl").write_text('{"key_check": "x"}\n')
+    os.mkfifo(tmp_path / "pipe")
+    look = ("relink", "out", "--key", path, "--names", "names", "--why", "withdrawn")
+    files = [path, tmp_path / "other.key", tmp_path / "names", corpus / "ann" / "1.wav"]
+    files += [tmp_path / "other.jsonl"]
+    before = [file.read_bytes() for file in files]
+    for place in (*files, tmp_path / "link.jsonl", tmp_path / "pipe", corpus):
+        done = command(*look, "--log", place)
+        assert done.returncode == 1, place
+        why = f"{place}: exists already and is no log of relink; choose another name with --log"
+        assert why in " ".join(done.stderr.decode().split())
+        assert not done.stdout
+    assert [file.read_bytes() for file in files] == before
+    assert not (tmp_path / "missing.jsonl").exists()
+
+
+def test_a_look_begins_a_new_line_of_an_empty_or_cut_log(path, corpus, tmp_path, command):
+    command("anonymize", corpus, "-o", "out", "-s", "mcadams", "--key", path)
+    log = tmp_path / "looks"
+    log.touch()
+    look = ("relink", "out", "--key", path, "--speaker", "ann", "--why", "x", "--log", "looks")
+    assert command(*look).returncode == 0
+    with log.open("a") as file:
+        file.write('{"time": "20')  # the disk was full
+    assert command(*look).returncode == 0
+    first, cut, last = log.read_text().splitlines()
+    assert cut == '{"time": "20'
+    assert json.loads(first)["why"] == json.loads(last)["why"] == "x"

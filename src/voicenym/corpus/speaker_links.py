@@ -7,8 +7,10 @@ is recorded.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,7 +19,7 @@ from voicenym.audio.atomic import write_failed
 from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.file_plan import LOG_NAME
-from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.run_log import LONGEST_LINE, RunLog
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -58,14 +60,14 @@ def record(path: Path, folder: Path, key: Key, found: dict[str, list[str]], why:
     """Appends a line about a look to a log of mode 0600, before anybody sees its result.
 
     Args:
-        path: of the log.
+        path: of the log; a file that exists is changed only if it is empty or such a log.
         folder: of outputs.
         key: that was used; the log has its tag only.
         found: outputs by speaker.
         why: reason that was given.
 
     Raises:
-        CorpusError: it cannot be written.
+        CorpusError: it cannot be written, or is another file.
     """
     line = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -76,15 +78,48 @@ def record(path: Path, folder: Path, key: Key, found: dict[str, list[str]], why:
         "speakers": sorted(found),
         "outputs": sum(map(len, found.values())),
     }
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"):  # as far as the system has them
+        flags |= getattr(os, name, 0)
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        handle = os.open(path, flags, 0o600)
         try:
-            os.write(handle, f"{json.dumps(line)}\n".encode())
+            start = _start_of_line(handle, path)
+            os.write(handle, f"{start}{json.dumps(line)}\n".encode())
             os.fsync(handle)
         finally:
             os.close(handle)
     except OSError as error:
+        if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO):  # a link, a folder, a pipe
+            raise _no_log(path) from None
         raise CorpusError(str(write_failed(str(path), error))) from None
+
+
+def _start_of_line(handle: int, path: Path) -> str:
+    """Text that begins a new line at the end of a log of looks.
+
+    Raises:
+        CorpusError: the file is another one, which a line would damage.
+    """
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
+        raise _no_log(path)
+    if not status.st_size:
+        return ""
+    try:
+        first = json.loads(os.read(handle, LONGEST_LINE).partition(b"\n")[0])
+    except (ValueError, RecursionError):
+        first = None
+    if not isinstance(first, dict) or not {"key_check", "why"} <= first.keys():
+        raise _no_log(path)
+    os.lseek(handle, -1, os.SEEK_END)
+    return "" if os.read(handle, 1) == b"\n" else "\n"  # after half a line of a full disk
+
+
+def _no_log(path: Path) -> CorpusError:
+    return CorpusError(
+        f"{path}: exists already and is no log of relink; choose another name with --log"
+    )
 
 
 def names_in(path: Path) -> Sequence[str]:
