@@ -189,6 +189,55 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(command, talk, tmp_
     assert sorted(p.name for p in tmp_path.iterdir()) == before
 
 
+def test_a_failed_run_leaves_neither_the_timeline_nor_new_folders(
+    command, talk, tmp_path, monkeypatch
+):
+    from voicenym.corpus import hidden_voices
+    from voicenym.errors import AudioError
+
+    def fail(*arguments, **others):
+        raise AudioError("talk.wav: breaks off")
+
+    before = sorted(os.listdir(tmp_path))
+    words = ("anonymize", "talk.wav", "--rttm", "talk.rttm", "-s", "mcadams", "--timeline")
+    with monkeypatch.context() as patch:
+        patch.setattr(hidden_voices.HiddenVoices, "push", fail)
+        refused(command(*words, "t.html", "-o", "new/inner/out.wav"), "breaks off")
+        assert sorted(os.listdir(tmp_path)) == before
+        (tmp_path / "t.html").write_text("former")
+        done = command(*words, "t.html", "-o", "out.wav", "--overwrite")
+        refused(done, "breaks off")
+        assert (tmp_path / "t.html").read_text() == "former"
+    done = command(*words, "new/t.html", "-o", "new/out.wav")
+    assert done.returncode == 0, done.stderr
+    assert b"wrote new/t.html" in done.stderr
+    assert sorted(os.listdir(tmp_path / "new")) == ["out.wav", "t.html"]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("-o", "new/out.txt"), "new/out.txt: cannot write files ending in '.txt'"),
+        (("-o", "out"), "out: cannot write files ending in ''"),
+        (("--timeline", "taken.html"), "taken.html: exists already; add --overwrite"),
+        (("--timeline", "no/t.html"), "no/t.html: its folder does not exist"),
+        (("--timeline", "folder.html"), "folder.html: is a folder"),
+    ],
+)
+def test_outputs_that_cannot_be_written_are_refused_before_the_work(
+    command, talk, tmp_path, monkeypatch, options, why
+):
+    from voicenym.corpus import several_speakers
+
+    (tmp_path / "taken.html").touch()
+    (tmp_path / "folder.html").mkdir()
+    before = sorted(os.listdir(tmp_path))
+    monkeypatch.delattr(several_speakers, "plan_speakers")  # nothing is read
+    words = ("anonymize", "talk.wav", "--rttm", "talk.rttm", "-s", "mcadams")
+    refused(command(*words, *options), why)
+    assert sorted(os.listdir(tmp_path)) == before
+
+
 def test_turns_and_timelines_are_private(command, talk, tmp_path):
     before = os.umask(0)
     try:

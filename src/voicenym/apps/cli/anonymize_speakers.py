@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -108,12 +109,12 @@ def anonymize_speakers(
     import torch
 
     from voicenym.anonymizer import load
-    from voicenym.audio.atomic import text_beside
+    from voicenym.audio.atomic import PRIVATE, text_beside
     from voicenym.corpus import file_plan, several_speakers
     from voicenym.corpus.people_pseudonyms import UNSURE, pseudonyms_of
-    from voicenym.corpus.sound_edits import log_of_edit, log_path
+    from voicenym.corpus.sound_edits import log_of_edit, log_path, transcript_path
     from voicenym.diarization.treatments import Treatment, choice
-    from voicenym.diarization.turn_files import read_turns
+    from voicenym.diarization.turn_files import read_turns, write_text
     from voicenym.diarization.turn_names import names_of, renamed
     from voicenym.redaction.redaction_edit import edit_of
     from voicenym.transcription.heard_stretches import heard_before
@@ -128,23 +129,28 @@ def anonymize_speakers(
     (item,) = file_plan.plan([source], output, None, None)
     if not dry_run:
         file_plan.check_distinct([item])
+        _check_places(source, item.target, options.timeline, edit is not None, overwrite)
     with Progress(quiet) as stage:
         stage("reading the recording, finding speech")
         what = several_speakers.plan_speakers(source, options.rttm, found, who, lenient=lenient)
     report(what, found, who, stored, say, dry_run)
-    if options.timeline is not None:
-        _draw(what, found, who, options.timeline, source, overwrite)
-        say(f"wrote {options.timeline}")
     if dry_run:
+        if options.timeline is not None:
+            write_text(options.timeline, _page(what, found, who, source), overwrite)
+            say(f"wrote {options.timeline}")
         if edit is not None:
             say("words to remove are not looked for in a dry run: voicenym redact lists them")
         say("nothing else was written" if options.timeline else "nothing was written")
         return
     pseudonyms = pseudonyms_of([*sorted(who.hidden), UNSURE], key, source)
     other = None if fallback is None else load(fallback.system, **fallback.parameters)
-    text = _checked_places(source, item.target, edit is not None, overwrite)
+    text = transcript_path(item.target)
     started = time.monotonic()
     with ExitStack() as opened, Progress(quiet) as stage:
+        opened.enter_context(_folder_of(item.target))
+        if options.timeline is not None:
+            drawn = _page(what, found, who, source)
+            opened.enter_context(text_beside(options.timeline, drawn, overwrite, PRIVATE))
         sound = None
         if edit is not None:
             stage("loading the recogniser")
@@ -179,6 +185,8 @@ def anonymize_speakers(
         say.warn(warning)
     if sound is not None:
         say(removed_in_words(sound.log))
+    if options.timeline is not None:
+        say(f"wrote {options.timeline}")
     beside = "" if sound is None else f" and {text}"
     speed = result.duration / (time.monotonic() - started)
     say(f"wrote {item.target}{beside} ({speed:.0f} x real time)")
@@ -191,20 +199,63 @@ def _writing(stage: Progress, seconds: float) -> None:
     stage.reached(seconds)
 
 
-def _checked_places(source: Path, target: Path, transcript: bool, overwrite: bool) -> Path:
-    """Path of the transcript; places are refused before the work for them."""
+def _check_places(
+    source: Path, target: Path, timeline: Path | None, transcript: bool, overwrite: bool
+) -> None:
+    """Refuses places and kinds of outputs before the work for them."""
     from voicenym.audio.atomic import sweep
+    from voicenym.audio.containers import container_of
     from voicenym.corpus.output_target import check_target
     from voicenym.corpus.sound_edits import check_log_place, transcript_path
 
     sweep(target.parent)  # what a killed run left, also if this one is refused
     check_target(source, target, overwrite)
-    text = transcript_path(target)
+    container_of(target, str(target))
     if transcript:
-        check_target(source, text, overwrite)
+        check_target(source, transcript_path(target), overwrite)
         check_log_place(target, overwrite)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    return text
+    if timeline is not None:
+        sweep(timeline.parent)
+        _check_timeline(timeline, overwrite)
+        if not timeline.parent.is_dir() and timeline.parent.resolve() != target.parent.resolve():
+            raise DiarizationError(f"{timeline}: its folder does not exist; create it first")
+
+
+def _check_timeline(path: Path, overwrite: bool) -> None:
+    """Refuses a place of the timeline that is taken.
+
+    Raises:
+        DiarizationError: with the cure.
+    """
+    if path.is_dir():
+        raise DiarizationError(f"{path}: is a folder; name a file with --timeline")
+    if not overwrite and os.path.lexists(path):
+        raise DiarizationError(
+            f"{path}: exists already; add --overwrite to replace it, or choose another name with "
+            "--timeline"
+        )
+
+
+@contextmanager
+def _folder_of(target: Path) -> Iterator[None]:
+    """Context manager with the folder of an output; after an error, what was made for it is gone.
+
+    A folder with something in it stays, such as the parts of a run that was interrupted.
+    """
+    from voicenym.audio.atomic import write_failed
+
+    made = [path for path in target.parents if not path.exists()]
+    try:
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise write_failed(str(target), error) from None
+        yield
+    except BaseException:
+        for path in made:
+            with suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def report(
@@ -260,17 +311,8 @@ def _rows(what: SpeakerPlan, found: Diarization, who: Choice) -> list[Any]:
     return [*rows, Row("(output)", parts)]
 
 
-def _draw(
-    what: SpeakerPlan,
-    found: Diarization,
-    who: Choice,
-    path: Path,
-    source: Path,
-    overwrite: bool,
-) -> None:
+def _page(what: SpeakerPlan, found: Diarization, who: Choice, source: Path) -> str:
     from voicenym.diarization.timeline_html import page
-    from voicenym.diarization.turn_files import write_text
 
     rows = _rows(what, found, who)
-    text = page(source.name, rows, what.frames / what.rate, _totals(what))
-    write_text(path, text, overwrite)
+    return page(source.name, rows, what.frames / what.rate, _totals(what))
