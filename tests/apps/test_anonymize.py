@@ -346,6 +346,26 @@ def test_missing_files_and_folders_in_the_wrong_place(command, speech, tmp_path)
     refused(command("anonymize", "folder.wav", "-o", "file"), "file")
 
 
+@pytest.mark.parametrize("inputs", [("a.wav", "b.wav"), ("in",)])
+def test_several_recordings_make_no_folder_named_as_a_file(command, speech, tmp_path, inputs):
+    for name in ("a.wav", "b.wav", "in/c.wav"):
+        speech(name)
+    given = ("anonymize", *inputs, "-s", "mcadams", "-o")
+    for options in ((), ("--dry-run",)):
+        done = command(*given, "z.WAV", *options)
+        assert done.returncode == 1
+        message = " ".join(done.stderr.decode().split())
+        assert "z.WAV: several recordings, but -o names one file; give a folder" in message
+        assert "mkdir z.WAV" in message
+        assert not (tmp_path / "z.WAV").exists()
+    (tmp_path / "taken").touch()
+    assert b"taken: is a file" in command(*given, "taken").stderr
+    (tmp_path / "z.WAV").mkdir()
+    assert command(*given, "z.WAV").returncode == 0
+    assert command(*given, "v1.2").returncode == 0
+    assert (tmp_path / "v1.2").is_dir()
+
+
 def test_an_unreadable_file_is_named(command, speech, tmp_path, monkeypatch):
     """The system's refusal is made up: root may read everything."""
     speech("x.wav", seconds=0.3)

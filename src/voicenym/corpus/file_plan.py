@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from voicenym.audio.containers import EXTENSIONS as WRITTEN
 from voicenym.audio.containers import output_suffix
 from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
@@ -92,7 +93,8 @@ def plan(
             that holds the file.
 
     Raises:
-        CorpusError: missing inputs, no recordings, no output for a folder, or ambiguous folders.
+        CorpusError: missing inputs, no recordings, no output for a folder, an output of several
+            that is a file or named as one, or ambiguous folders.
     """
     if speaker is not None and level is not None:
         raise CorpusError("--speaker and --speaker-level both name the speaker; leave one out")
@@ -100,6 +102,8 @@ def plan(
         raise CorpusError("--speaker: the name is empty; give one, or leave it out")
     items: list[Item] = []
     several = len(inputs) > 1
+    if output is not None and (several or any(source.is_dir() for source in inputs)):
+        _check_folder(output)
     for source in inputs:
         if source.is_dir():
             items.extend(_tree(source, output, speaker, level))
@@ -108,6 +112,19 @@ def plan(
         else:
             items.append(_single(source, output, speaker, level, several))
     return items
+
+
+def _check_folder(output: Path) -> None:
+    """Refuses an output of several recordings that is a file, or that is named as one."""
+    if output.is_dir():
+        return
+    if os.path.lexists(output):
+        raise CorpusError(f"{output}: is a file, but there are several recordings; give a folder")
+    if output.suffix.lower() in WRITTEN:
+        raise CorpusError(
+            f"{output}: several recordings, but -o names one file; give a folder. If a folder is "
+            f"to have this name, make it first: mkdir {output}"
+        )
 
 
 def _single(
@@ -130,8 +147,6 @@ def _tree(
 ) -> list[Item]:
     if output is None:
         raise CorpusError(f"{root}: is a folder; say where the anonymized tree goes with -o FOLDER")
-    if output.exists() and not output.is_dir():
-        raise CorpusError(f"{output}: is a file, but {root} is a folder; give a folder with -o")
     found = walk(root, output).recordings
     if not found:
         raise CorpusError(
