@@ -102,3 +102,18 @@ def test_the_encoder_that_measures_is_written(tmp_path):
     assert encoder.hertz
     assert encoder.config() == {"formants": 3}
     assert run("formants", "-o", tmp_path / "other", "--count", "6").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "words", [("formants",), ("word-codes",), ("convert", "x", "--as", "ecapa")]
+)
+def test_weights_are_not_written_into_a_corpus(tmp_path, words):
+    (tmp_path / "corpus" / "anna").mkdir(parents=True)
+    done = run(*words, "-o", tmp_path / "corpus")
+    assert isinstance(done.exception, VoicenymError)
+    assert "corpus: holds other files than weights; name a new folder" in str(done.exception)
+    assert [path.name for path in (tmp_path / "corpus").iterdir()] == ["anna"]
+    (tmp_path / "empty").mkdir()
+    if words == ("formants",):  # an empty folder, and one of weights
+        assert run(*words, "-o", tmp_path / "empty").exit_code == 0
+        assert run(*words, "-o", tmp_path / "empty").exit_code == 0

@@ -119,3 +119,49 @@ def test_a_run_ends_with_its_price_its_figure_and_its_folder():
         "result: mel distance 0.5 on held-out speakers",
         "written to: ubm",
     ]
+
+
+@pytest.mark.parametrize("recipe", ["units", "ubm", "verifier", "register"])
+@pytest.mark.parametrize(
+    ("place", "why"),
+    [
+        ("work/corpus", "is the folder of the recordings"),
+        ("work/link", "is the folder of the recordings"),
+        ("work", "holds the folder of the recordings"),
+        ("work/corpus/out", "lies in the folder of the recordings"),
+    ],
+)
+def test_a_result_is_not_written_into_the_recordings(tmp_path, recipe, place, why):
+    corpus = tmp_path / "work" / "corpus"
+    (corpus / "anna").mkdir(parents=True)
+    corpus.chmod(0o755)
+    (tmp_path / "work" / "link").symlink_to(corpus)
+    more = {"verifier": {"config": "ecapa"}, "register": {"speaker": "x"}}.get(recipe, {})
+    with pytest.raises(VoicenymError, match=f"{place}: {why}.*; choose another folder with -o"):
+        voicenym.train(recipe, data=corpus, out=tmp_path / place, **more)
+    assert [path.name for path in corpus.iterdir()] == ["anna"]
+    assert corpus.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_result_is_not_written_where_others_can_enter(tmp_path):
+    corpus, out = tmp_path / "corpus", tmp_path / "out"
+    (corpus / "anna").mkdir(parents=True)
+    out.mkdir()
+    (out / "notes").touch()
+    out.chmod(0o755)
+    with pytest.raises(VoicenymError, match="others can enter it"):
+        voicenym.train("units", data=corpus, out=out)
+    assert [path.name for path in out.iterdir()] == ["notes"]
+
+
+def test_every_folder_of_recordings_and_vectors_counts(tmp_path):
+    for name in ("own", "other", "vectors"):
+        (tmp_path / name).mkdir()
+    given = {"data": tmp_path / "own", "other": tmp_path / "other", "content": tmp_path / "c"}
+    with pytest.raises(VoicenymError, match="lies in the folder of the recordings"):
+        voicenym.train("language", **given, out=tmp_path / "other" / "out")
+    for recipe, option in (("mixture", "source"), ("householder", "vectors")):
+        more = {} if recipe == "mixture" else {"config": "householder"}
+        place = {option: tmp_path / "vectors", "out": tmp_path / "vectors"}
+        with pytest.raises(VoicenymError, match="holds the vectors to train on"):
+            voicenym.train(recipe, **place, **more)

@@ -7,14 +7,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import VoicenymError
-from voicenym.private import closed
+from voicenym.private import closed, private_folder
 from voicenym.registry import Registry
 from voicenym.training.recipe import Recipe, Trained
 from voicenym.training.run.progress_report import Report
@@ -111,8 +112,55 @@ def train(
     if "out" in options:
         options.setdefault("output", options.pop("out"))
     made = RECIPES.make(recipe, **_converted(recipe, options))
+    _check_output(made)
     with closed():
         return made.run(Report(say, skipped))
+
+
+SPEECH = ("data", "test", "readings", "other", "music")
+"""Options of recipes that name recordings."""
+VECTORS = ("source", "vectors")
+"""Options of recipes that name speaker vectors, beside which a result may lie."""
+
+
+def _check_output(recipe: Recipe) -> None:
+    """Refuses an output folder that is an input, or that others can enter.
+
+    Checkpoints and states of speech would lie in a corpus, be passed on with it, or replace files
+    of it.
+
+    Raises:
+        VoicenymError: with the cure.
+    """
+    output = recipe.output.resolve()
+    for folder in _folders(recipe, SPEECH):
+        place = folder.resolve()
+        if place == output:
+            raise VoicenymError(
+                f"{recipe.output}: is the folder of the recordings; choose another folder with -o"
+            )
+        if place.is_relative_to(output) or output.is_relative_to(place):
+            holds = "holds" if place.is_relative_to(output) else "lies in"
+            raise VoicenymError(
+                f"{recipe.output}: {holds} the folder of the recordings {folder}; choose another "
+                "folder with -o"
+            )
+    for folder in _folders(recipe, VECTORS):
+        if folder.resolve() == output:
+            raise VoicenymError(
+                f"{recipe.output}: holds the vectors to train on; choose another folder with -o"
+            )
+    if os.path.lexists(recipe.output):  # what is made later is private from the start
+        private_folder(recipe.output)
+
+
+def _folders(recipe: Recipe, options: tuple[str, ...]) -> Iterator[Path]:
+    """Folders that exist, of some of a recipe's options."""
+    for name in options:
+        value = getattr(recipe, name, None)
+        for place in value if isinstance(value, tuple) else (value,):
+            if isinstance(place, Path) and place.is_dir():
+                yield place
 
 
 def _converted(recipe: str, options: Mapping[str, Any]) -> dict[str, Any]:

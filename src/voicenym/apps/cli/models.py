@@ -133,6 +133,7 @@ def convert(
         "speaker": speaker,
         "pitch": pitch,
     }
+    _check_output(output)
     done = converted(source_of(checkpoint), kind, output, options)
     typer.echo(f"{output}: {kind}, {done}")
 
@@ -148,6 +149,7 @@ def formants(
     """
     from voicenym.nets.speakers.speaker_encoders import make, save
 
+    _check_output(output)
     encoder = make("formant-pitch", {"formants": count})
     save(encoder, output, {"what": "measured medians of F0 and formants in Hz, without training"})
     typer.echo(f"{output}: {encoder.kind}, {encoder.size} frequencies in Hz")
@@ -174,6 +176,7 @@ def word_codes(
     from voicenym.nets.words.whisper_published import published
     from voicenym.nets.words.word_code_content import WordCodeContent
 
+    _check_output(output)
     bottleneck = bottlenecks.load(codes or bottlenecks.BUNDLED)
     try:
         content = WordCodeContent.of(published(Path(place_of(whisper))).network, bottleneck)
@@ -184,6 +187,18 @@ def word_codes(
     content_encoders.save(content, output, card, half=True)
     rate, size = bottleneck.rate, bottleneck.sizes.entries
     typer.echo(f"{output}: {content.kind}, {rate:g} codes of {size} a second")
+
+
+def _check_output(folder: Path) -> None:
+    """Refuses a folder with other files than weights, such as a corpus.
+
+    Raises:
+        VoicenymError: with the cure.
+    """
+    from voicenym.nets.checkpoint import CONFIG
+
+    if folder.is_dir() and not (folder / CONFIG).is_file() and any(folder.iterdir()):
+        raise VoicenymError(f"{folder}: holds other files than weights; name a new folder with -o")
 
 
 def _asked(published: Published) -> bool:
