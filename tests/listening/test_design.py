@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections import Counter
 from itertools import pairwise
 
@@ -213,6 +214,27 @@ def test_missing_counterparts_are_named(material, tmp_path):
         gather(tmp_path / "original", {})
 
 
+@pytest.mark.parametrize("how", ["same", "link", "copy", "one"])
+def test_an_original_is_no_anonymized_recording(tmp_path, how):
+    """Listeners would hear the voices that the study hides."""
+    folders(tmp_path)
+    place = tmp_path / "mine"
+    original = tmp_path / "original"
+    if how == "same":
+        place = original
+    elif how == "link":
+        place.symlink_to(original)
+    else:
+        shutil.copytree(original if how == "copy" else tmp_path / "a", place)
+    if how == "one":  # under another's name
+        one, other = sorted(place.rglob("*.wav"))[:2]
+        shutil.copyfile(original / other.relative_to(place), one)
+    with pytest.raises(VoicenymError, match="is the original itself; give the anonymized") as why:
+        gather(original, {"a": tmp_path / "a", "mine": place})
+    first = sorted(place.rglob("*.wav"))[0]
+    assert str(why.value).startswith(f"mine: {first} is")
+
+
 @pytest.mark.parametrize(
     ("speakers", "sentences", "test", "message"),
     [
@@ -252,10 +274,10 @@ def test_loudness_that_cannot_be_matched(tmp_path):
 
 
 def test_mushra_needs_a_band_for_its_anchors(tmp_path):
-    for system in ("original", "a"):
+    for system, pitch in (("original", 120), ("a", 130)):
         for sentence in range(2):
             path = tmp_path / system / "s0" / f"u{sentence}.wav"
-            speak(path, 120, 0.4)
+            speak(path, pitch, 0.4)
             sound, _ = soundfile.read(path)
             soundfile.write(path, sound[::2], 8_000)
     small = gather(tmp_path / "original", {"a": tmp_path / "a"})

@@ -55,7 +55,8 @@ def gather(originals: Path, systems: Mapping[str, Path]) -> Material:
 
     Raises:
         CorpusError: counterparts are missing; the message names them.
-        VoicenymError: no systems, or a name that means something else here.
+        VoicenymError: no systems, a name that means something else here, or a file of a system
+            that is an original, which listeners would hear.
     """
     if not systems:
         raise VoicenymError("a study needs at least one anonymized folder: --system NAME=FOLDER")
@@ -67,7 +68,27 @@ def gather(originals: Path, systems: Mapping[str, Path]) -> Material:
     for name, folder in systems.items():
         files = matched(speech, folder)
         versions[name] = {one.name: _as_recording(one, files[one.name]) for one in speech}
+    _check_changed(versions)
     return Material(tuple(speech), versions)
+
+
+def _check_changed(versions: Mapping[str, Mapping[str, Recording]]) -> None:
+    """Refuses a file of a system that is an original, also as a copy, link or part of it."""
+    originals = versions[ORIGINAL].values()
+    places = {one.path.resolve() for one in originals if not one.command}
+    contents = {_content(one) for one in originals}
+    for name, files in versions.items():
+        for one in files.values() if name != ORIGINAL else ():
+            at_home = not one.command and one.path.resolve() in places
+            if at_home or _content(one) in contents:
+                raise VoicenymError(
+                    f"{name}: {one.place} is the original itself; give the anonymized folder"
+                )
+
+
+def _content(one: Recording) -> str:
+    """SHA-256 of the whole file of a recording."""
+    return one.digest().partition(" ")[0]
 
 
 def _as_recording(original: Recording, file: Path | Recording) -> Recording:
