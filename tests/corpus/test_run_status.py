@@ -12,6 +12,7 @@ import soundfile
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.file_plan import plan
 from voicenym.corpus.run_status import status_of
+from voicenym.corpus.speaker_links import outputs_of
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -67,3 +68,13 @@ def test_folders_without_a_run_are_errors(tmp_path):
     for folder, why in ((tmp_path / "missing", "no such folder"), (tmp_path, "no run has written")):
         with pytest.raises(CorpusError, match=why):
             status_of(folder)
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]\n", b'{"output": 5}\n', b"\xff\xfe\x00\n"])
+def test_a_damaged_log_is_not_called_missing(tmp_path, text):
+    (tmp_path / "voicenym.jsonl").write_bytes(text)
+    why = "voicenym.jsonl: has no line that can be read, so that it is damaged or of another"
+    with pytest.raises(CorpusError, match=why):
+        status_of(tmp_path)
+    with pytest.raises(CorpusError, match=why):
+        outputs_of(tmp_path, Key(bytes(32)), ["ann"])

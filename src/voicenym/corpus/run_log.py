@@ -51,6 +51,18 @@ class RunLog:
                 f"{self.path}: the log cannot be read ({error.strerror}); check its permissions"
             ) from None
 
+    def check_lines(self) -> None:
+        """Refuses a log that is there and of which no line was read.
+
+        Raises:
+            CorpusError: it is damaged, or of another program.
+        """
+        if not self.lines and os.path.lexists(self.path):
+            raise CorpusError(
+                f"{self.path}: has no line that can be read, so that it is damaged or of another "
+                "program; restore it from a copy, or give the output folder of a run"
+            )
+
     def append(self, line: Line) -> None:
         """Appends the line of ``line["output"]``, which replaces an earlier one.
 

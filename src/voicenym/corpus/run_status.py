@@ -60,7 +60,7 @@ def status_of(folder: Path) -> RunStatus:
     """Progress of the batch in an output folder.
 
     Raises:
-        CorpusError: the folder is not one, or no batch has written to it.
+        CorpusError: the folder is not one, no batch has written to it, or its log is damaged.
     """
     if not folder.is_dir():
         raise CorpusError(f"{folder}: no such folder; give the output folder of a run")
@@ -68,6 +68,7 @@ def status_of(folder: Path) -> RunStatus:
     log.read()
     holder = RunLock(folder).holder()
     if not log.lines and holder is None:
+        log.check_lines()
         raise CorpusError(
             f"{folder}: no run has written to it ({LOG_NAME} is missing); give the folder after -o"
         )

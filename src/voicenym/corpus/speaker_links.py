@@ -33,11 +33,12 @@ def outputs_of(folder: Path, key: Key, speakers: Iterable[str]) -> dict[str, lis
         speakers: names to test, exactly as the run had them.
 
     Raises:
-        CorpusError: no log, or it is of another key.
+        CorpusError: no log, or it is damaged or of another key.
     """
     log = RunLog(folder / LOG_NAME)
     log.read()
     if not log.lines:
+        log.check_lines()
         raise CorpusError(f"{folder}: has no {LOG_NAME}; give the output folder of a run")
     check = key.tag("key check")[:16]
     lines = {name: line for name, line in log.lines.items() if line.get("key_check") == check}
