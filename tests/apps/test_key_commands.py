@@ -222,3 +222,24 @@ def test_a_look_begins_a_new_line_of_an_empty_or_cut_log(path, corpus, tmp_path,
     first, cut, last = log.read_text().splitlines()
     assert cut == '{"time": "20'
     assert json.loads(first)["why"] == json.loads(last)["why"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("new", "-"), "-: a key is a file; give a name"),
+        (("upgrade", "k", "-"), "-: a key is a file; give a name"),
+        (("join", "shares/share-1.txt", "shares/share-2.txt", "-o", "-"), "-: a key is a file"),
+        (("split", "k", "--shares", "3", "--need", "2", "-o", "-"), "-: shares are files"),
+    ],
+)
+def test_no_secret_is_written_to_a_file_named_as_standard_output(
+    path, tmp_path, command, words, why
+):
+    split = command("key", "split", path, "--shares", "3", "--need", "2", "-o", "shares")
+    assert split.returncode == 0, split.stderr
+    done = command("key", *words)
+    assert done.returncode == 1
+    assert why in done.stderr.decode()
+    assert not done.stdout
+    assert not (tmp_path / "-").exists()

@@ -24,6 +24,7 @@ def new(path: Path = typer.Argument(help="The file to write; never overwritten."
     """Write a new key, readable by its owner only (mode 0600), with the latest revisions."""
     from voicenym.pseudonym import Key
 
+    _check_name(path)
     Key.generate().save(path)
     typer.echo(
         f"{path}: new key. It links voices to speakers: store it away from the recordings; delete "
@@ -79,6 +80,7 @@ def upgrade(
     from voicenym.anonymizer import revisions
     from voicenym.pseudonym import FIRST_REVISION, Key
 
+    _check_name(to)
     key, latest = Key.load(path), revisions()
     kept = key.revisions or {}
     new = {**kept, **{name: max(latest[name], kept.get(name, 0)) for name in latest}}
@@ -108,6 +110,7 @@ def split(
     from voicenym.errors import KeyFileError
     from voicenym.pseudonym import Key, key_shares
 
+    _check_name(output, "shares are files in a folder; give its name")
     made = key_shares.split(Key.load(path), shares, need)
     try:
         output.mkdir(mode=0o700)
@@ -135,6 +138,7 @@ def join(
     from voicenym.errors import KeyFileError
     from voicenym.pseudonym import key_shares
 
+    _check_name(output)
     found = []
     for path in shares:
         try:
@@ -166,6 +170,18 @@ def destroy(
         )
     key_destruction.destroy(path)
     typer.echo(f"{path}: overwritten and removed. {key_destruction.LIMITS}", err=True)
+
+
+def _check_name(path: Path, cure: str = "a key is a file; give a name") -> None:
+    """Refuses ``-``, which does not stand for standard output here.
+
+    Raises:
+        KeyFileError: with the cure; a secret in a file of that name would be overlooked.
+    """
+    from voicenym.errors import KeyFileError
+
+    if str(path) == "-":
+        raise KeyFileError(f"{path}: {cure}")
 
 
 def _owner_only(path: str, flags: int) -> int:
