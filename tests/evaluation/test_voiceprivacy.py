@@ -1,5 +1,6 @@
 """Trial lists of the VoicePrivacy Challenges: exact trials, and published weights of parts."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,27 @@ def test_all_lists_at_once_have_six_parts_and_the_published_mean(challenge):
     mean = sum(p.weight * figures[f"EER {p.name}"].value for p in trials.parts)
     assert figures["weighted EER"].value == pytest.approx(mean)
     assert figures["weighted EER"].low <= mean <= figures["weighted EER"].high
+
+
+def test_a_mean_that_lost_a_part_says_so(challenge):
+    """Without its target trials a part has no error rate, and the others bear its weight."""
+    root, speech = challenge
+    lists = sorted(root.glob("*_trials_*/trials"))
+    trials = from_voiceprivacy(sorted(root.glob("*_enrolls/enrolls")), lists, speech)
+    assert protection.lacking_parts(trials) == []
+    men = next(p for p in trials.parts if p.name == "VCTK common m")
+    lost = trials.tested & ~(men.tested & trials.target)
+    parts = tuple(replace(p, tested=p.tested & lost) for p in trials.parts)
+    fewer = replace(trials, tested=lost, parts=parts)
+    (note,) = protection.lacking_parts(fewer)
+    assert note == (
+        "the weighted mean of EER lacks parts, whose weight the others bear: VCTK common m"
+    )
+    scores = np.random.default_rng(0).standard_normal(lost.shape)
+    found = protection.measured(protection.Ignorant(), scores, fewer, "a", 20).figures.figures
+    rest = [p for p in parts if p.name != men.name]
+    mean = sum(p.weight * found[f"EER {p.name}"].value for p in rest) / 0.95
+    assert found["weighted EER"].value == pytest.approx(mean)
 
 
 def test_missing_parts_are_reported(challenge):

@@ -54,7 +54,7 @@ def utility(
         if used:
             drawn = [share(above, below, speakers) for above, below, speakers in found]
             figures.update(_figures(name, metric, drawn, used, **options))
-            notes += _lacking(name, parts, used)
+            notes += lacking(name, parts, used)
     return figures, notes
 
 
@@ -84,7 +84,7 @@ def distinctiveness(
         return {}, []
     drawn = [gain(oo, aa) for oo, aa in found]
     figures = _figures(GAIN.name, GAIN, drawn, used, **options)
-    return figures, _lacking(GAIN.name, trials.parts, used)
+    return figures, lacking(GAIN.name, trials.parts, used)
 
 
 def _names(trials: Trials, part: Part) -> set[str]:
@@ -107,7 +107,14 @@ def _figures(
     return figures
 
 
-def _lacking(metric: str, parts: Sequence[Part], used: Sequence[Part]) -> list[str]:
+def lacking(metric: str, parts: Sequence[Part], used: Sequence[Part]) -> list[str]:
+    """Note on the parts of a benchmark that a weighted mean lacks; none if it has all.
+
+    Args:
+        metric: its name.
+        parts: of the benchmark.
+        used: those of them that have a figure.
+    """
     absent = [part.name for part in parts if part not in used and part.weight is not None]
     if not absent:
         return []

@@ -14,12 +14,14 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.transforms import Transform
 from voicenym.errors import ScoreError
 from voicenym.evaluation import reported_metrics
+from voicenym.evaluation.condition_weights import lacking
 from voicenym.evaluation.conditions import measurable, within
 from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.system_settings import label
-from voicenym.evaluation.trials import Trials, by_group
+from voicenym.evaluation.trials import Part, Trials, by_group
 from voicenym.metrics import Speakers, eer, zebra
+from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import IdentificationScores, TrialScores
 from voicenym.metrics.weighted import weighted_mean
 from voicenym.metrics.zebra import limits as zebra_limits
@@ -200,16 +202,14 @@ def _scores(
 
 def _means(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
     """Weighted means over the parts of a benchmark."""
-    parts = [p for p in trials.parts if (p.tested & trials.target).any()]
-    parts = [p for p in parts if (p.tested & trials.nontarget).any()]
+    parts = _measurable_parts(trials)
     own = [
         _scores(scores, Trials(trials.models, trials.recordings, part.tested), replicates)
         for part in parts
     ]
     figures = {}
-    for metric in reported_metrics.of(TrialScores):
-        if not metric.subgroups or metric.redraw is None:
-            continue
+    for metric in _averaged():
+        assert metric.redraw is not None
         for group, places in by_group(parts).items():
             drawn = [metric.redraw(own[i]) for i in places]
             weights = [weight for i in places if (weight := parts[i].weight) is not None]
@@ -217,6 +217,26 @@ def _means(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Mea
             name = f"{WEIGHTED} {metric.name}{group}"
             figures[name] = metric.figure(mean.value, mean.interval)
     return figures
+
+
+def lacking_parts(trials: Trials) -> list[str]:
+    """Note on the parts that the weighted means of attackers' rates lack, as those of
+    :func:`voicenym.evaluation.condition_weights.utility`; none if each part has both kinds of
+    trials.
+    """
+    names = " and ".join(metric.name for metric in _averaged())
+    return lacking(names, trials.parts, _measurable_parts(trials)) if trials.parts else []
+
+
+def _averaged() -> list[Metric[TrialScores]]:
+    """Metrics of trial scores that have a weighted mean."""
+    return [m for m in reported_metrics.of(TrialScores) if m.subgroups and m.redraw is not None]
+
+
+def _measurable_parts(trials: Trials) -> list[Part]:
+    """Parts with target and non-target trials."""
+    target, nontarget = trials.target, trials.nontarget
+    return [p for p in trials.parts if (p.tested & target).any() and (p.tested & nontarget).any()]
 
 
 def candidates(scores: np.ndarray, trials: Trials, replicates: int = 1000) -> IdentificationScores:

@@ -14,7 +14,7 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError
-from voicenym.evaluation import condition_weights, distinctiveness, kept_labels
+from voicenym.evaluation import condition_weights, distinctiveness, kept_labels, protection
 from voicenym.evaluation.conditions import conditions
 from voicenym.evaluation.evaluation_plan import Evidence, Plan
 from voicenym.evaluation.evaluation_session import Session, keep_scores
@@ -115,7 +115,14 @@ def evaluate(
         tuple(a.figures for a in bare),
         tuple(systems),
         {**useful.figures, **weighed},
-        (*usable.warnings, *plan.trials.warnings, *useful.notes, *labels.notes, *lacking),
+        (
+            *usable.warnings,
+            *plan.trials.warnings,
+            *protection.lacking_parts(plan.trials),
+            *useful.notes,
+            *labels.notes,
+            *lacking,
+        ),
         plan.settings,
         tuple(Missed(o.name, o.reason, o.step) for o in left_out),
         tuple(condition.size for condition in conditions(plan.trials)),
