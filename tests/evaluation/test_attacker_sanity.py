@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import numpy as np
 import pytest
@@ -13,11 +14,24 @@ from voicenym.attack.controls import COPY, HALF, ORIGINAL
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.errors import CorpusError
-from voicenym.evaluation import attacker_sanity, report_tables, results_file
+from voicenym.evaluation import (
+    attacker_sanity,
+    card_figures,
+    card_table,
+    report_tables,
+    results_file,
+)
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.finished_parts import FinishedParts
 from voicenym.evaluation.protection import Attacked, attack
-from voicenym.evaluation.results import AttackFigures, Control, Evaluation, Measured, SystemResults
+from voicenym.evaluation.results import (
+    AttackFigures,
+    Control,
+    Evaluation,
+    Measured,
+    SystemResults,
+    by_strength,
+)
 from voicenym.evaluation.trials import build
 from voicenym.evaluation.verdict import identified
 from voicenym.evaluation.voice_targets import Drawn, drawn
@@ -188,6 +202,47 @@ def test_a_broken_attacker_is_not_the_strongest():
     sound = figures("sound", 48.0, 54.0, control(3.0, 6.0))
     system = SystemResults("x", "", {}, "speaker", (broken, sound))
     assert system.strongest is sound
+
+
+def test_tables_and_cards_begin_with_the_strongest_sound_attacker_without_the_key(tmp_path):
+    broken = figures("broken", 38.0, 52.0, control(49.0, 55.0))
+    sound, weaker = figures("sound", 40.0, 45.0), figures("weaker", 42.0, 47.0)
+    lost = dataclasses.replace(figures("key-holder", 2.0, 3.0), holds_key=True)
+    attacks = (weaker, lost, broken, sound)
+    names = [one.attacker for one in by_strength(attacks)]
+    assert names == ["sound", "weaker", "broken", "key-holder"]
+    table = report_tables.attacks("vtln", attacks)
+    assert sorted(names, key=table.index) == names
+
+    def report(*attacks):
+        system = SystemResults("vtln", "", {}, "speaker", attacks)
+        return Evaluation("0", "2026-11-21", "drawn", 8, 9, (sound,), (system,))
+
+    file = tmp_path / "figures.json"
+    card_figures.write(report(*attacks), file)
+    rows = json.loads(file.read_text())["vtln"]
+    assert [row["condition"] for row in rows] == ["sound, v", "weaker, v", "key-holder, v"]
+    card_figures.write(report(weaker, lost), file)
+    card_figures.write(report(broken, sound), file, add=True)
+    assert json.loads(file.read_text())["vtln"] == rows
+    assert "`vtln` | 40.0 (35.0–45.0) | sound |" in card_table.markdown(
+        json.loads(file.read_text()), "drawn, 8 speakers"
+    )
+
+
+@pytest.mark.parametrize(("earlier", "kept"), [((38.0, 52.0), []), ((20.0, 30.0), [20.0])])
+def test_a_card_loses_a_figure_that_turned_out_to_be_no_evidence(earlier, kept, tmp_path):
+    """A figure below chance stays, since it is evidence by itself."""
+    file = tmp_path / "figures.json"
+    broken = figures("one", 48.0, 52.0, control(49.0, 55.0))
+    for add, found in ((False, figures("one", *earlier)), (True, broken)):
+        system = SystemResults("vtln", "", {}, "speaker", (found,), {"RTF": Measured(0.1)})
+        report = Evaluation("0", "2026-11-21", "drawn", 8, 9, (), (system,))
+        card_figures.write(report, file, add=add)
+    cards = json.loads(file.read_text())
+    assert [row["value"] for row in cards["vtln"]] == [*kept, 0.1]
+    table = card_table.markdown(cards, "drawn, 8 speakers")
+    assert ("| `vtln` | not measured |  |" in table) == (not kept)
 
 
 def test_chance_is_questioned_and_controls_are_saved(tmp_path):

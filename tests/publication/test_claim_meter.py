@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicenym.evaluation.results import AttackFigures, Control, SystemResults
+from voicenym.evaluation.results import AttackFigures, Control, SystemResults, by_strength
 from voicenym.metrics.metric import Measured
 from voicenym.publication.claim_meter import (
     BETTER,
@@ -17,7 +17,6 @@ from voicenym.publication.claim_meter import (
     SINGLING_OUT,
     UNKNOWN,
     claims,
-    ordered,
     overall,
 )
 
@@ -89,7 +88,7 @@ def test_the_strongest_attacker_without_the_key_comes_first():
         attack({"EER": Measured(40.0)}, "weak"),
         attack({"EER": Measured(10.0)}, "strong"),
     ]
-    names = [one.attacker for one in ordered(attacked(*made))]
+    names = [one.attacker for one in by_strength(attacked(*made).attacks)]
     assert names == ["strong", "weak", "broken", "key-holder"]
 
 

@@ -15,7 +15,14 @@ from voicenym.attack.attackers import KeyHolder
 from voicenym.attack.former_names import todays_name
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.reported_metrics import headline, metrics
-from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
+from voicenym.evaluation.results import (
+    AttackFigures,
+    Evaluation,
+    Measured,
+    SystemResults,
+    below_chance,
+    by_strength,
+)
 from voicenym.registry import OURS
 
 FIGURES = Path(next(iter(voicenym.systems.__path__))) / "figures.json"
@@ -37,7 +44,7 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
         evaluation: the report.
         file: of all cards' figures.
         add: whether the report's attackers are added to a card of the same data, where they replace
-            attackers of the same name; other figures stay.
+            attackers of the same name; other figures stay. Broken attackers are on no card.
 
     Raises:
         VoicenymError: the report has unknown systems, or none with default settings.
@@ -59,7 +66,7 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
     for system in systems:
         found = rows(system, evaluation)
         name = _card(system)
-        cards[name] = _joined(cards.get(name, []), found) if add else found
+        cards[name] = _joined(_without(cards.get(name, []), system), found) if add else found
     only_live = all(_card(system) != system.system for system in systems)
     if (add or only_live) and cards.get(ORIGINAL):
         return _written(cards, file)
@@ -221,14 +228,30 @@ def _joined(
     return [*rates, *utility.values()]
 
 
+def _without(card: Sequence[dict[str, Any]], system: SystemResults) -> list[dict[str, Any]]:
+    """A card's rows without earlier figures of attackers that turned out to be broken; a figure
+    below chance stays, since it is evidence by itself.
+    """
+    broken = {_condition(attack) for attack in system.attacks if attack.broken}
+
+    def stays(row: Mapping[str, Any]) -> bool:
+        if row["metric"] != headline().name or row["condition"] not in broken:
+            return True
+        return below_chance(Measured(row["value"], row["low"], row["high"], row["unit"]))
+
+    return [row for row in card if stays(row)]
+
+
 def rows(system: SystemResults, evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Fields of :class:`voicenym.anonymizer.Figure`: the strongest attacker first."""
-    strongest = system.strongest
-    others = sorted(
-        (a for a in system.attacks if a is not strongest),
-        key=lambda a: (a.holds_key, a.eer.value),
-    )
-    found = [_row(headline().name, _condition(a), a.eer, evaluation) for a in (strongest, *others)]
+    """Fields of :class:`voicenym.anonymizer.Figure`: the strongest attacker first.
+
+    Broken attackers are left out: their figures are no evidence.
+    """
+    found = [
+        _row(headline().name, _condition(attack), attack.eer, evaluation)
+        for attack in by_strength(system.attacks)
+        if not attack.broken
+    ]
     return [*found, *_utility("anonymized", system.utility, evaluation)]
 
 

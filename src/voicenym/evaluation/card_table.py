@@ -55,7 +55,7 @@ def write_readme(path: Path, evaluation: Evaluation | None, file: Path = FIGURES
 
 
 def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
-    """Table of all systems that were measured on the same data, the strongest attacker first.
+    """Table of all systems that were measured on the same data, the best protection first.
 
     Systems whose output of some speakers is silent were measured on the others; the table says so.
 
@@ -64,7 +64,7 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
         data: on which they were measured.
     """
 
-    def cell(row: dict[str, Any] | None, digits: int = 1) -> str:
+    def cell(row: Row | None, digits: int = 1) -> str:
         if row is None:
             return "not measured"
         text = f"{row['value']:.{digits}f}"
@@ -97,10 +97,16 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
             f"| (original) | {cell(first(bare, 'EER'))} | no protection | | "
             f"{words(bare)} | {cell(first(bare, 'DNSMOS'), 2)} | |"
         )
-    for name, rows in sorted(same.items(), key=lambda item: -float(item[1][0]["value"])):
-        strongest, speed = rows[0], first(rows, "RTF")
+    strongest = {name: _strongest(rows) for name, rows in same.items()}
+
+    def least(name: str) -> float:
+        row = strongest[name]
+        return -1.0 if row is None else float(row["value"])
+
+    for name in sorted(same, key=least, reverse=True):
+        rows, top, speed = same[name], strongest[name], first(same[name], "RTF")
         lines.append(
-            f"| `{name}` | {cell(strongest)} | {strongest['condition'].partition(',')[0]} | "
+            f"| `{name}` | {cell(top)} | {'' if top is None else _attacker(top)} | "
             f"{cell(first(rows, 'EER', 'ignorant'))} | {words(rows)} | "
             f"{cell(first(rows, 'DNSMOS'), 2)} | "
             f"{'not measured' if speed is None else format(speed['value'], '.4f')} |"
@@ -119,6 +125,16 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
     return "\n".join(lines)
 
 
+def _strongest(rows: Sequence[Row]) -> Row | None:
+    """Figure of the strongest attacker without the key; None if no such attacker has one."""
+    return next(iter(live_figures.rates_without_key(rows)), None)
+
+
+def _attacker(row: Row) -> str:
+    """Name of the attacker of a figure, without its verifier."""
+    return str(row["condition"]).partition(",")[0]
+
+
 def _speech(data: str) -> str:
     """What was measured on, without the number of speakers."""
     return re.sub(r", \d+ speakers$", "", data)
@@ -126,7 +142,9 @@ def _speech(data: str) -> str:
 
 def _learned(cards: Mapping[str, Sequence[Mapping[str, Any]]]) -> list[str]:
     """Sentence on how many recordings the strongest attackers learned from."""
-    counts = {name: learned for name, rows in cards.items() if (learned := learned_from(rows[0]))}
+    top = {name: _strongest(rows) for name, rows in cards.items()}
+    learned = {name: learned_from(row) for name, row in top.items() if row is not None}
+    counts = {name: count for name, count in learned.items() if count}
     if not counts:
         return []
     usual = Counter(counts.values()).most_common(1)[0][0]

@@ -29,10 +29,10 @@ def markdown(cards: Mapping[str, Sequence[Row]]) -> str:
         "attackers | all attackers | which | attackers |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
-    found = {name: _rates(cards.get(live_form(name), ())) for name in cards}
+    found = {name: rates_without_key(cards.get(live_form(name), ())) for name in cards}
     measured = {name: rates for name, rates in found.items() if rates}
     for name, rates in sorted(measured.items(), key=lambda item: -float(item[1][0]["value"])):
-        whole = _rates(cards[name])
+        whole = rates_without_key(cards[name])
         ran = {row["condition"] for row in rates}
         same = [row for row in whole if row["condition"] in ran]
         lines.append(
@@ -48,7 +48,7 @@ def markdown(cards: Mapping[str, Sequence[Row]]) -> str:
     return "\n".join(lines)
 
 
-def _rates(rows: Sequence[Row]) -> list[Row]:
+def rates_without_key(rows: Sequence[Row]) -> list[Row]:
     """Rates of the attackers without the key, the strongest first."""
     found = [
         row

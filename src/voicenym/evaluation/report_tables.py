@@ -10,7 +10,7 @@ from typing import Any
 from voicenym.evaluation.grades import UNINFORMED, ungraded
 from voicenym.evaluation.html import grid, interval, number, sentence
 from voicenym.evaluation.reported_metrics import RETRAINED, WEIGHTED, headline, metrics, named
-from voicenym.evaluation.results import AttackFigures, Evaluation, SystemResults
+from voicenym.evaluation.results import AttackFigures, Evaluation, SystemResults, by_strength
 from voicenym.evaluation.verdict import bounded, trials, with_key
 from voicenym.metrics.metric import Metric
 
@@ -131,13 +131,16 @@ def left_out(evaluation: Evaluation) -> list[str]:
 
 
 def attacks(name: str, found: tuple[AttackFigures, ...]) -> str:
-    """Table of all attackers of a system, the strongest first, with all metrics of their scores."""
+    """Table of all attackers of a system, the strongest first, with all metrics of their scores.
+
+    Broken attackers follow the sound ones, and attackers with the key come last.
+    """
     if not found:
         return ""
     first = headline()
     keys = list(dict.fromkeys(m for a in found for m in a.figures if _listed(m)))
     rows = []
-    for attack in sorted(found, key=lambda a: a.eer.value):
+    for attack in by_strength(found):
         who = _named(attack) + (" <small>(has the key)</small>" if attack.holds_key else "")
         cells = [interval(attack.figures.get(key), _digits(key), "–") for key in keys]
         eer = NO_EVIDENCE if attack.broken else interval(attack.eer)

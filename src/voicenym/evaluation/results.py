@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -123,6 +124,13 @@ class AttackFigures:
         return self.figures["EER"]
 
 
+def by_strength(attacks: Iterable[AttackFigures]) -> list[AttackFigures]:
+    """Attacks without the key, then those with it; of each the sound ones by their EER, the lowest
+    first, then the broken ones.
+    """
+    return sorted(attacks, key=lambda a: (a.holds_key, a.broken, a.eer.value))
+
+
 @dataclass(frozen=True)
 class Exposed:
     """Protection of one speaker against the strongest attacker.
@@ -213,10 +221,9 @@ class SystemResults:
     def strongest(self) -> AttackFigures:
         """Attack with the lowest EER among those without the key: the headline.
 
-        Broken attacks come last. None if the system was not :attr:`attacked`.
+        Broken attacks come last. There is one if the system was :attr:`attacked`.
         """
-        found = (a for a in self.attacks if not a.holds_key)
-        return min(found, key=lambda a: (a.broken, a.eer.value))
+        return by_strength(a for a in self.attacks if not a.holds_key)[0]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from voicenym.evaluation.reported_metrics import named
-from voicenym.evaluation.results import AttackFigures, SystemResults
+from voicenym.evaluation.results import AttackFigures, SystemResults, by_strength
 from voicenym.evaluation.text_summary import figure
 from voicenym.metrics.metric import Measured
 
@@ -86,14 +86,11 @@ class Claim:
     sentence: str
 
 
-def ordered(system: SystemResults) -> list[AttackFigures]:
-    """Attacks by strength: those without the key, then those with it; broken ones last of each."""
-    return sorted(system.attacks, key=lambda a: (a.holds_key, a.broken, a.eer.value))
-
-
 def claims(system: SystemResults) -> list[Claim]:
     """Claims of all attackers on a system, the strongest attacker first."""
-    return [_claim(attack, measure) for attack in ordered(system) for measure in MEASURES]
+    return [
+        _claim(attack, measure) for attack in by_strength(system.attacks) for measure in MEASURES
+    ]
 
 
 def _claim(attack: AttackFigures, measure: Measure) -> Claim:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from voicenym.evaluation.reported_metrics import named
-from voicenym.evaluation.results import AttackFigures, Measured
+from voicenym.evaluation.results import AttackFigures, Measured, by_strength
 from voicenym.evaluation.text_summary import figure
 from voicenym.publication import claim_meter
 from voicenym.publication.claim_meter import Claim
@@ -168,7 +168,7 @@ def _threats(facts: Facts) -> str:
     lines = ["These attackers were run:", ""]
     for results in facts.results:
         where = "these files" if results.tied else f"other outputs of {results.system.name}"
-        for attack in claim_meter.ordered(results.system):
+        for attack in by_strength(results.system.attacks):
             lines.append(f"- on {where}: {attack.attacker} ({attack.verifier}): {attack.knows}")
     notes = {note: None for results in facts.results for note in results.system.notes}
     if notes:
