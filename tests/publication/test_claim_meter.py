@@ -51,14 +51,38 @@ def test_each_test_is_decided_by_its_own_measure():
     assert verdicts(one) == {SINGLING_OUT: BETTER, LINKABILITY: NO_BETTER, INFERENCE: NO_BETTER}
 
 
-def test_rank_one_is_held_against_the_number_of_candidates():
-    """10 of 30 trials are of the same speaker: one in three is found by guessing."""
-    for low, expected in ((34.0, BETTER), (33.0, NO_BETTER)):
-        one = attack({"EER": Measured(50.0), "rank-1": Measured(90.0, low, 100.0, "%")})
+@pytest.mark.parametrize(
+    ("chances", "level"), [({}, 100.0 / 3.0), ({"rank-1": 45.0}, 45.0)], ids=["former", "today"]
+)
+def test_rank_one_is_held_against_the_number_of_candidates(chances, level):
+    """A former report has the mean number alone: 10 of 30 trials are of the same speaker."""
+    for low, expected in ((level + 0.5, BETTER), (level - 0.5, NO_BETTER)):
+        figures = {"EER": Measured(50.0), "rank-1": Measured(90.0, low, 100.0, "%")}
+        one = attack(figures, chances=chances)
         assert verdicts(one)[SINGLING_OUT] == expected
         assert verdicts(one)[INFERENCE] == UNKNOWN
         (claim,) = (c for c in claims(attacked(one)) if c.test == SINGLING_OUT)
-        assert "chance 33.3 %" in claim.figures["rank-1"]
+        assert f"chance {level:.1f} %" in claim.figures["rank-1"]
+        assert ("earlier release" in claim.sentence) == (not chances)
+
+
+@pytest.mark.parametrize(
+    ("name", "test"),
+    [("D_ECE", INFERENCE), ("worst case", INFERENCE), ("found for sure", SINGLING_OUT)],
+)
+def test_what_luck_reaches_does_not_show_that_a_risk_remains(name, test):
+    for value, expected in ((0.49, NO_BETTER), (0.51, BETTER)):
+        figures = {"EER": Measured(50.0), name: Measured(value, 0.4, 0.6)}
+        one = attack(figures, by_luck={name: 0.5})
+        assert verdicts(one)[test] == expected
+        (claim,) = (c for c in claims(attacked(one)) if c.test == test)
+        assert ", by luck up to 0.50" in claim.figures[name]
+        assert "chance 0" not in claim.figures[name]
+        assert "earlier release" not in claim.sentence
+        former = attack(figures)
+        assert verdicts(former)[test] == BETTER, "never kinder without the level of luck"
+        (claim,) = (c for c in claims(attacked(former)) if c.test == test)
+        assert f"compares {name} with 0, which luck alone can exceed" in claim.sentence
 
 
 def test_a_measure_that_shows_nothing_does_not_hide_one_that_does():

@@ -13,7 +13,7 @@ from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.transforms import Transform
 from voicenym.errors import ScoreError
-from voicenym.evaluation import reported_metrics
+from voicenym.evaluation import chance_levels, reported_metrics
 from voicenym.evaluation.condition_weights import lacking
 from voicenym.evaluation.conditions import measurable, within
 from voicenym.evaluation.reported_metrics import WEIGHTED
@@ -188,6 +188,8 @@ def measured(
             attacker.holds_key,
             attacker.informed,
             limits=zebra_limits(whole.trials),
+            chances=chance_levels.expected(trials),
+            by_luck=chance_levels.by_luck(scores, trials),
         ),
         scores,
         whole.shared(eer).threshold,

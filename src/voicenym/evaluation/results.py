@@ -92,6 +92,10 @@ class AttackFigures:
         unchecked: reasons, by the controls on which it could not be run.
         learned_from: recordings of other people that it learned from; 0 if it learns from none, or
             in reports of earlier releases.
+        chances: by metric, what guessing reaches on average on these trials; empty in reports of
+            earlier releases, as is the next.
+        by_luck: by metric, what 95 of 100 attackers at most reach whose scores tell nothing of the
+            speakers (:mod:`voicenym.evaluation.chance_levels`).
     """
 
     attacker: str
@@ -108,6 +112,8 @@ class AttackFigures:
     controls: tuple[Control, ...] = ()
     unchecked: dict[str, str] = field(default_factory=dict)
     learned_from: int = 0
+    chances: dict[str, float] = field(default_factory=dict)
+    by_luck: dict[str, float] = field(default_factory=dict)
 
     @property
     def failed(self) -> tuple[Control, ...]:

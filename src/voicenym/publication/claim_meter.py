@@ -8,7 +8,8 @@ it; an attack that fails shows that this attacker failed, and no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from voicenym.evaluation.reported_metrics import named
@@ -24,6 +25,8 @@ NO_INTERVAL = "no interval"
 
 
 RANK_ONE = "rank-1"
+LUCKY = ("found for sure", "D_ECE", "worst case")
+"""Metrics that lie above guessing by luck alone, and are held against shuffled speakers."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ MEASURES = (
         ("first of 1,000", "found for sure", RANK_ONE),
         "how often a search through many people ends with the speaker (the share that comes first "
         "among 1,000, extrapolated from the trials; the share of speakers found by all of their "
-        "recordings; the share found among the enrolled)",
+        "recordings, held against shuffled speakers; the share found among the enrolled)",
     ),
     Measure(
         LINKABILITY,
@@ -59,7 +62,8 @@ MEASURES = (
         INFERENCE,
         ("D_ECE", "worst case"),
         "how much a score tells about who speaks (expected disclosure in bits and worst case after "
-        "ZEBRA, Nautsch et al. 2020); it says nothing of sex, age, health, or of what the words "
+        "ZEBRA, Nautsch et al. 2020), held against the same scores with shuffled speakers, since "
+        "both are above 0 by luck; it says nothing of sex, age, health, or of what the words "
         "reveal",
     ),
 )
@@ -95,19 +99,28 @@ def claims(system: SystemResults) -> list[Claim]:
 
 def _claim(attack: AttackFigures, measure: Measure) -> Claim:
     there = {name: attack.figures[name] for name in measure.metrics if name in attack.figures}
-    texts = {name: _text(name, value) for name, value in there.items()}
-    if RANK_ONE in texts and (guessing := _guessing(attack, RANK_ONE)) is not None:
-        texts[RANK_ONE] += f", chance {guessing:.1f} %"
+    texts = {name: _text(attack, name, value) for name, value in there.items()}
     verdict = _verdict(attack, there)
+    sentence = " ".join([_sentence(attack, measure.test, verdict), *_former(attack, there)])
     return Claim(
-        attack.attacker, attack.verifier, attack.knows, measure.test, verdict, texts,
-        _sentence(attack, measure.test, verdict),
-    )  # fmt: skip
+        attack.attacker, attack.verifier, attack.knows, measure.test, verdict, texts, sentence
+    )
 
 
-def _text(name: str, value: Measured) -> str:
+def _text(attack: AttackFigures, name: str, value: Measured) -> str:
+    """A figure with its interval, and what guessing or luck reaches."""
     metric = named(name)
-    return f"{value.value:g}" if metric is None else figure(metric, value)
+    if metric is None:
+        return f"{value.value:g}"
+    unit = f" {metric.unit}" if metric.unit else ""
+    if (luck := _luck(attack, name)) is not None:
+        text = figure(dataclasses.replace(metric, chance=None), value)
+        return f"{text}, by luck up to {luck:.{metric.display.digits + 1}f}{unit}"
+    text = figure(metric, value)
+    guessing = _guessing(attack, name)
+    if metric.chance is None and guessing is not None:
+        text += f", chance {guessing:.1f}{unit}"
+    return text
 
 
 def _verdict(attack: AttackFigures, there: dict[str, Measured]) -> str:
@@ -116,19 +129,46 @@ def _verdict(attack: AttackFigures, there: dict[str, Measured]) -> str:
         return NO_EVIDENCE
     found = []
     for name, value in there.items():
-        metric, guessing = named(name), _guessing(attack, name)
-        if metric is not None and guessing is not None:
+        metric, guessing, luck = named(name), _guessing(attack, name), _luck(attack, name)
+        if luck is not None:
+            found.append(value.value > luck)
+        elif metric is not None and guessing is not None:
             found.append(_better_than_chance(value, guessing, metric.better == "higher"))
     return UNKNOWN if not found else BETTER if any(found) else NO_BETTER
 
 
 def _guessing(attack: AttackFigures, name: str) -> float | None:
-    """A metric's level of guessing; that of rank-1 is one in the number of candidates."""
-    trials = attack.targets + attack.nontargets
+    """A metric's level of guessing on the attack's trials.
+
+    In reports of earlier releases that of rank-1 is one in the mean number of candidates, which is
+    too low where women and men differ in number.
+    """
+    if name in attack.chances:
+        return attack.chances[name]
     if name == RANK_ONE and attack.targets:
-        return 100.0 * attack.targets / trials  # each candidate is tried once
+        return 100.0 * attack.targets / (attack.targets + attack.nontargets)
     metric = named(name)
     return None if metric is None else metric.chance
+
+
+def _luck(attack: AttackFigures, name: str) -> float | None:
+    """What a metric reaches at most in 95 of 100 shuffles of the speakers; None for metrics whose
+    interval covers luck, and in reports of earlier releases.
+    """
+    return attack.by_luck.get(name) if name in LUCKY else None
+
+
+def _former(attack: AttackFigures, there: Container[str]) -> list[str]:
+    """Sentence on levels of guessing that a report of an earlier release lacks."""
+    lacking = [f"{name} with 0" for name in LUCKY if name in there and name not in attack.by_luck]
+    if RANK_ONE in there and RANK_ONE not in attack.chances:
+        lacking.append(f"{RANK_ONE} with one in the mean number of candidates")
+    if attack.broken or not lacking:
+        return []
+    return [
+        "The report is of an earlier release that did not measure what luck reaches: it compares "
+        f"{' and '.join(lacking)}, which luck alone can exceed; evaluate again."
+    ]
 
 
 def _better_than_chance(value: Measured, chance: float, protects_high: bool) -> bool:
