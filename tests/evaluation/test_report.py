@@ -143,6 +143,25 @@ def test_the_failure_of_a_weak_attacker_is_no_protection():
     assert "no protection shown" in printed(one(weak, attacked(1.0, holds_key=True)))
 
 
+@pytest.mark.parametrize(
+    ("note", "bounded"),
+    [
+        ("of all attackers, only these were run: lazy; the others may find more", True),
+        ("no neural verifier was trained on anonymized speech (--attacker-budget)", True),
+        ("attackers who train i-vectors or prosody need 100 and were not run", True),
+        ("the enrolment was not published under the user's key: the key-holder was not run", False),
+    ],
+)
+def test_omitted_attackers_bound_figures_by_a_flag_or_by_former_notes(note, bounded):
+    former = one(attacked(30.0, 28.0, 32.0), notes=(note,))
+    assert ("which is an upper bound" in printed(former)) == bounded
+    for flag in (True, False):
+        system = dataclasses.replace(former.systems[0], upper_bound=flag)
+        page = printed(dataclasses.replace(former, systems=(system,)))
+        assert ("which is an upper bound" in page) == flag
+        assert ("The figure is an upper bound" in page) == flag
+
+
 def test_a_bounded_figure_says_so_in_its_sentence():
     note = "the semi-informed attacker was not tried, and figures are upper bounds"
     assert "of cases (28.0 to 32.0 %), which is an upper bound, and words" in printed(

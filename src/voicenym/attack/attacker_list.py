@@ -7,8 +7,9 @@ under the entry-point group ``voicenym.attackers``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from voicenym.attack.attacker_resources import (
     LEAST_FOR_STATISTICS,
@@ -16,6 +17,7 @@ from voicenym.attack.attacker_resources import (
     Resources,
 )
 from voicenym.attack.attackers import Attacker, Comparing
+from voicenym.attack.denoisers import denoisers
 from voicenym.attack.former_names import FORMER
 from voicenym.attack.normalised_scores import Normalised
 from voicenym.errors import VoicenymError
@@ -86,6 +88,81 @@ def _has_cohort(attacker: Comparing, resources: Resources) -> bool:
     if attacker.needs_original_pool:
         return resources.original_pool
     return resources.has_protected_pool
+
+
+@dataclass(frozen=True)
+class NotRun:
+    """Attackers that a lack of resources keeps from running.
+
+    Args:
+        names: of the attackers.
+        lacking: the resources, each as a clause with its cure.
+    """
+
+    names: tuple[str, ...]
+    lacking: tuple[str, ...]
+
+
+def not_run(resources: Resources) -> list[NotRun]:
+    """Attackers without the key that would run on this system with more resources, by what they
+    lack: speech of other people, a library, filters, or settings of a training.
+
+    Left out are those that run on request alone: normalised scores, and attackers that train a
+    neural verifier.
+    """
+    from voicenym.attack.branch_weights import FOLDS
+
+    least = 2 * FOLDS
+    here = replace(resources, normalise=False)
+    more: dict[str, dict[str, Any]] = {
+        "recordings": {
+            "pool_recordings": max(here.pool_recordings, LEAST_FOR_STATISTICS),
+        },
+        "speakers": {"pool_speakers": max(here.pool_speakers, least)},
+        "decoder": {"decoder": True},
+        "denoisers": {"denoisers": here.denoisers or tuple(denoisers())},
+        "training": {"training": here.training or AttackerTraining(Path(), 0.0)},
+    }
+
+    def names(without: str = "", **changed: Any) -> list[str]:
+        given = {k: v for what, some in more.items() if what != without for k, v in some.items()}
+        found = attackers(replace(here, **{**given, **changed}))
+        return [one.name for one in found if not one.holds_key]
+
+    there = {one.name for one in attackers(here)}
+    missing = [name for name in names() if name not in there]
+    if not missing:
+        return []
+    run_without = {what: set(names(what)) for what in more}
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in missing:
+        lacking = [what for what in more if name not in run_without[what]]
+        if not here.pool_recordings and {"recordings", "speakers"} & set(lacking):
+            lacking = ["pool", *(one for one in lacking if one not in ("recordings", "speakers"))]
+        people = least
+        if "speakers" in lacking:
+            enough = (n for n in range(2, least) if name in names(pool_speakers=n))
+            people = next(enough, least)
+        clauses = tuple(_lack(one, here, people) for one in lacking)
+        groups.setdefault(clauses, []).append(name)
+    return [NotRun(tuple(names), clauses) for clauses, names in groups.items()]
+
+
+def _lack(what: str, resources: Resources, people: int) -> str:
+    """A resource that is lacking, with its cure."""
+    pool = "--pool" if resources.system is not None else "--anonymized-pool"
+    speakers = resources.pool_speakers
+    return {
+        "pool": f"there is no speech of other people ({pool})",
+        "recordings": f"the speech of other people is {resources.pool_recordings} recordings, and "
+        f"{LEAST_FOR_STATISTICS} are needed ({pool}, --pool-size)",
+        "speakers": f"the speech of other people is of {speakers} speaker"
+        f"{'s' if speakers != 1 else ''}, and {people} are needed ({pool})",
+        "decoder": "pocketsphinx is not installed (pip install 'voicenym[evaluate]'), "
+        "without which the fusion of all channels is weaker, too",
+        "denoisers": "no de-noising filters were asked for",
+        "training": "attackers had no settings for a training",
+    }[what]
 
 
 def must_run_system() -> list[str]:

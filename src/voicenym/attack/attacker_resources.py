@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from voicenym.recognition import segment_decoding
+
 LEAST_FOR_STATISTICS = 100
 """Recordings of other people below which statistical models are not trained."""
 
@@ -75,6 +77,8 @@ class Resources:
         published_enrolment: whether the enrolment is there under the user's key.
         original_pool: whether the other people's recordings are original speech.
         named: parts of names of requested attackers; some attackers run only if they are named.
+        decoder: whether phones and words of speech can be decoded (pocketsphinx); None for whether
+            it is installed.
     """
 
     system: str | None = None
@@ -91,6 +95,12 @@ class Resources:
     published_enrolment: bool = True
     original_pool: bool = True
     named: tuple[str, ...] = ()
+    decoder: bool | None = None
+
+    @property
+    def decodes(self) -> bool:
+        """Whether phones and words can be decoded."""
+        return segment_decoding.installed() if self.decoder is None else self.decoder
 
     @property
     def can_enrol(self) -> bool:

@@ -135,7 +135,7 @@ class SemiInformedTiming(ChannelAttacker):
 
     @classmethod
     def enough(cls, resources: Resources) -> bool:
-        return super().enough(resources) and segment_decoding.installed()
+        return super().enough(resources) and resources.decodes
 
     def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
         return [channel_branches.timing()]
@@ -174,7 +174,7 @@ class SemiInformedWords(ChannelAttacker):
 
     @classmethod
     def enough(cls, resources: Resources) -> bool:
-        return super().enough(resources) and segment_decoding.installed()
+        return super().enough(resources) and resources.decodes
 
     def branches(self, scenario: Scenario, verifier: Verifier, embedder: Embedder) -> list[Branch]:
         return channel_branches.words()

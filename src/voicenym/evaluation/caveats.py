@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from voicenym.attack.attacker_list import must_run_system
-from voicenym.attack.attacker_resources import LEAST_FOR_STATISTICS, Resources
+from voicenym.attack.attacker_list import must_run_system, not_run
+from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.normalised_scores import SUFFIX
 from voicenym.evaluation.leaking_channels import sentences
 from voicenym.evaluation.results import AttackFigures
@@ -16,35 +16,38 @@ training; above it, more time would lower the error rate."""
 
 
 def caveats(
-    attacks: Sequence[AttackFigures],
-    statistics: str,
-    system: str | None,
-    trains: bool,
-    only: Sequence[str] = (),
+    attacks: Sequence[AttackFigures], statistics: str, only: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """All caveats of a system's attacks.
+    """Caveats of the attacks that ran on a system.
 
     Args:
         attacks: on the system.
         statistics: name of the verifier of voice statistics, which is not trained.
-        system: its name, if attackers can run it.
-        trains: whether attackers have speech of other people.
+        only: requested attackers; empty for all.
+    """
+    if only:
+        return (*learned_from(attacks), *sentences(attacks))
+    return (*sentences(attacks), *badly_trained(attacks, statistics), *learned_from(attacks))
+
+
+def omissions(
+    attacks: Sequence[AttackFigures], resources: Resources, only: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Caveats on attackers that did not run, or not to the end of their training: with any of them
+    the figures are upper bounds of protection.
+
+    Args:
+        attacks: on the system.
+        resources: of the attackers on it.
         only: requested attackers; empty for all.
     """
     if only:
         return (
-            f"of all attackers, only these were run: {', '.join(only)}; the others may find more",
+            f"of all attackers, only these were run: {', '.join(only)}; the others may find more, "
+            "and figures are upper bounds",
             *unlearnt([a for a in attacks if a.learning] or attacks),
-            *learned_from(attacks),
-            *sentences(attacks),
         )
-    return (
-        *sentences(attacks),
-        *badly_trained(attacks, statistics),
-        *untried(system, trains),
-        *unlearnt(attacks),
-        *learned_from(attacks),
-    )
+    return (*untried(resources), *unlearnt(attacks))
 
 
 def learned_from(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
@@ -80,19 +83,30 @@ def badly_trained(attacks: Sequence[AttackFigures], statistics: str) -> tuple[st
     return tuple(notes)
 
 
-def untried(system: str | None, trains: bool) -> tuple[str, ...]:
-    """Caveats on attackers that did not run."""
-    if system is None:
-        return (
+def untried(resources: Resources) -> tuple[str, ...]:
+    """Caveats on attackers that did not run, with what they lack.
+
+    Args:
+        resources: of the attackers on a system, or on its files.
+    """
+    notes = []
+    if resources.system is None:
+        notes.append(
             "only files are known, not the system: attackers who must run it "
-            f"({', '.join(must_run_system())}) were not run, and figures are upper bounds",
+            f"({', '.join(must_run_system())}) were not run, and figures are upper bounds"
         )
-    if not trains:
-        return (
-            "no speech of other people was given to train on (--pool): the semi-informed attacker "
-            "was not tried, and figures are upper bounds",
-        )
-    return ()
+    # what files lack for all attackers who train stands in missing_files
+    if resources.system is not None or resources.can_train:
+        groups = [
+            f"{', '.join(group.names)}, since {' and '.join(group.lacking)}"
+            for group in not_run(resources)
+        ]
+        if groups:
+            notes.append(
+                f"these attackers were not run: {'; '.join(groups)}; each of them may find more, "
+                "and figures are upper bounds"
+            )
+    return tuple(notes)
 
 
 def missing_files(resources: Resources) -> tuple[str, ...]:
@@ -111,11 +125,6 @@ def missing_files(resources: Resources) -> tuple[str, ...]:
         notes.append(
             "there is no anonymized speech of other people (--anonymized-pool, of two speakers at "
             "least): semi-informed attackers were not run, and figures are upper bounds"
-        )
-    elif resources.pool_recordings < LEAST_FOR_STATISTICS:
-        notes.append(
-            f"the anonymized speech of other people is {resources.pool_recordings} recordings: "
-            f"attackers who train i-vectors or prosody need {LEAST_FOR_STATISTICS} and were not run"
         )
     if not resources.published_enrolment:
         notes.append(
@@ -136,7 +145,8 @@ def unlearnt(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
     if not taught:
         return (
             "no neural verifier was trained on anonymized speech (--attacker-budget or "
-            "--attacker-steps); an attacker who does may do better than any here",
+            "--attacker-steps); an attacker who does may do better than any here, and figures are "
+            "upper bounds",
         )
     best = [min(lesson.eer for lesson in attack.learning) for attack in taught]
     earlier = [

@@ -197,6 +197,9 @@ class SystemResults:
             for files, and in reports of earlier releases.
         files: SHA-256 of the evaluated trials' files, sorted, where files were evaluated; empty for
             systems, and in reports of earlier releases.
+        upper_bound: whether attackers without the key did not run that might find more, so that
+            figures are upper bounds of protection; None in reports of earlier releases, whose notes
+            tell.
     """
 
     name: str
@@ -212,6 +215,7 @@ class SystemResults:
     amounts: tuple[Amount, ...] = ()
     targets: str = ""
     files: tuple[str, ...] = ()
+    upper_bound: bool | None = None
 
     @property
     def system(self) -> str:

@@ -18,11 +18,11 @@ from voicenym.evaluation import (
     protection,
     speech_amount,
 )
-from voicenym.evaluation.caveats import caveats, missing_files
+from voicenym.evaluation.caveats import caveats, missing_files, omissions
 from voicenym.evaluation.evaluation_plan import Plan, key
 from voicenym.evaluation.evaluation_session import Session, keep_scores
 from voicenym.evaluation.results import Measured, SystemResults
-from voicenym.evaluation.targets import Target, has_pool, pool_of, resources_of
+from voicenym.evaluation.targets import Target, pool_of, resources_of
 
 
 def system_results(
@@ -76,6 +76,10 @@ def system_results(
     evident = [a for a in found if not (a.figures.holds_key or a.figures.broken)]
     strongest = min(evident, key=lambda a: a.figures.eer.value, default=None)
     from_files = target.system is None
+    resources = resources_of(plan, target)
+    omitted = omissions(attacks, resources, plan.only)
+    if not plan.only:
+        omitted += two_branch_attacker.untried(plan.attacker_training)
     return SystemResults(
         name,
         target.title,
@@ -85,12 +89,10 @@ def system_results(
         figures,
         () if strongest is None else protection.exposed(strongest.scores, plan.trials),
         (
-            *caveats(
-                attacks, session.statistics.name, target.system, has_pool(plan, target), plan.only
-            ),
-            *(missing_files(resources_of(plan, target)) if from_files else ()),
+            *omitted,
+            *caveats(attacks, session.statistics.name, plan.only),
+            *(missing_files(resources) if from_files else ()),
             *(plan.file_notes if from_files else ()),
-            *(() if plan.only else two_branch_attacker.untried(plan.attacker_training)),
             *attacker_sanity.notes(attacks, target.voices),
             *obstacles.values(),
             *useful.notes,
@@ -105,6 +107,7 @@ def system_results(
         ),
         target.voices.used,
         published_digests(plan) if from_files else (),
+        bool(omitted) or any(not attacker.holds_key for attacker in obstacles),
     )  # fmt: skip
 
 

@@ -93,11 +93,6 @@ def pool_of(plan: Plan, target: Target) -> tuple[Recording, ...]:
     return plan.pool if plan.pool_is_original or target.system is None else ()
 
 
-def has_pool(plan: Plan, target: Target) -> bool:
-    """Whether there is speech of several other people."""
-    return len({recording.speaker for recording in pool_of(plan, target)}) > 1
-
-
 def resources_of(
     plan: Plan, target: Target, say: Callable[[str], None] = lambda text: None
 ) -> Resources:

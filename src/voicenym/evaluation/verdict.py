@@ -20,9 +20,21 @@ VERBS = {
 """Verdict of each class of :func:`voicenym.evaluation.grades.grade`."""
 
 
+OMITTED = (
+    "not tried",
+    "upper bound",
+    "were not run",
+    "only these were run",
+    "no neural verifier was trained",
+)
+"""Words by which notes of earlier releases tell that attackers did not run."""
+
+
 def bounded(system: SystemResults) -> bool:
-    """Whether notes report attackers that did not run, so that figures are upper bounds."""
-    return any("not tried" in note or "upper bound" in note for note in system.notes)
+    """Whether attackers did not run that might find more, so that figures are upper bounds."""
+    if system.upper_bound is not None:
+        return system.upper_bound
+    return any(words in note for note in system.notes for words in OMITTED)
 
 
 def with_key(system: SystemResults) -> Measured | None:
