@@ -12,6 +12,7 @@ from voicenym.apps.serve.information_routes import add_information_routes
 from voicenym.apps.serve.job_routes import add_job_routes
 from voicenym.apps.serve.live_socket import PATH as LIVE
 from voicenym.apps.serve.live_socket import LiveSocket
+from voicenym.apps.serve.process_access import close_memory
 from voicenym.apps.serve.recording_routes import add_recording_routes
 from voicenym.apps.serve.responses import problem_response
 from voicenym.apps.serve.service import Service
@@ -69,6 +70,7 @@ def _api(service: Service, statuses: Any) -> Any:
 
     @asynccontextmanager
     async def lifespan(app: Any) -> AsyncIterator[None]:
+        close_memory()  # it holds tokens and keys, and workers are of the same user
         service.runner.start()
         forgetting = asyncio.create_task(service.forget_unfetched())
         yield

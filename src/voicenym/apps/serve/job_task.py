@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer
 
 MODULES = (
+    "voicenym.apps.serve.closed_copy",
     "torch", "numpy", "soxr", "soundfile", "av", "scipy.signal", "scipy.special", "tomllib",
     "voicenym.corpus.single_file", "voicenym.corpus.near_original", "voicenym.corpus.fallback",
     "voicenym.corpus.several_speakers", "voicenym.diarization.diarizer",
