@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from voicenym.apps.serve import application as module
 from voicenym.apps.serve.application import application
+from voicenym.apps.serve.job_runner import JobRunner
 from voicenym.apps.serve.key_store import KeyStore
 from voicenym.apps.serve.service import Service, WorkLimits
 from voicenym.apps.web.hardening import Protection
@@ -43,3 +46,21 @@ def test_the_server_closes_its_memory_before_it_starts_a_worker(service, monkeyp
 
     assert asyncio.run(live()) == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert done == ["closed", "started"]
+
+
+def test_recordings_in_work_leave_the_threads_of_uploads_free(monkeypatch):
+    ended = threading.Event()
+    monkeypatch.setattr(JobRunner, "_run", lambda *_: ended.wait(60) and {})
+
+    async def serve():
+        runner = JobRunner(workers=3)
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        working = [asyncio.ensure_future(runner.find_speakers(None)) for _ in range(3)]
+        await asyncio.sleep(0)
+        received = await asyncio.wait_for(asyncio.to_thread(lambda: "upload"), 10)
+        ended.set()
+        assert await asyncio.gather(*working) == [{}] * 3
+        runner.close()
+        return received
+
+    assert asyncio.run(serve()) == "upload"

@@ -7,6 +7,7 @@ import json
 import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -41,19 +42,26 @@ class JobRunner:
 
     Args:
         seconds: longest time of a worker.
+        workers: most of them at once; further ones wait.
 
     Attributes:
         killed: number of workers that ended without an answer.
     """
 
-    def __init__(self, seconds: float = 3600.0) -> None:
+    def __init__(self, seconds: float = 3600.0, workers: int = 2) -> None:
         self._seconds = seconds
+        # The event loop's own threads receive uploads and send answers: workers must not take them.
+        self._threads = ThreadPoolExecutor(workers, "worker")
         self._context: processes.ForkedContext | None = None
         self.killed = 0
 
     def start(self) -> None:
         """Starts the copied process."""
         self._context = processes.copying(MODULES)
+
+    def close(self) -> None:
+        """Starts no further worker; those that run end with their tasks."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def run(
         self,
@@ -98,7 +106,7 @@ class JobRunner:
             loop.call_soon_threadsafe(progress, done, of)
 
         waiting = loop.run_in_executor(
-            None, self._run, task, report, lambda: bool(given_up), started
+            self._threads, self._run, task, report, lambda: bool(given_up), started
         )
         try:
             return await asyncio.shield(waiting)

@@ -80,7 +80,7 @@ class Service:
 
     def __post_init__(self) -> None:
         self.live, self.live_runner = LiveSessions(self.live_limits), LiveRunner()
-        self.runner = JobRunner(self.limits.work_seconds)
+        self.runner = JobRunner(self.limits.work_seconds, self.limits.workers)
         self.slots = WorkSlots(self.limits.workers, self.limits.waiting)
         self.jobs = JobStore(self.uploads.wipe)
         self.audits = AuditStore()
@@ -253,8 +253,9 @@ class Service:
             self.jobs.expire()
 
     async def close(self) -> None:
-        """Cancels all jobs."""
+        """Cancels all jobs, and starts no worker any more."""
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
+        self.runner.close()
         await asyncio.to_thread(partial(self.uploads.close))
