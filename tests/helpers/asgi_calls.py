@@ -46,7 +46,7 @@ async def answer(app, method="GET", path="/", headers=(), body=(b"",), client=":
         sent.append(message)
 
     scope = {
-        "type": "http", "method": method, "path": path, "client": (client, 1),
+        "type": "http", "method": method, "path": path, "query_string": b"", "client": (client, 1),
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
     }  # fmt: skip
     await app(scope, receive, send)

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from asgi_calls import call
 
 from voicenym.apps.serve import application as module
 from voicenym.apps.serve.application import application
 from voicenym.apps.serve.job_runner import JobRunner
 from voicenym.apps.serve.key_store import KeyStore
+from voicenym.apps.serve.live_request import live_request
+from voicenym.apps.serve.multipart_upload import Upload
+from voicenym.apps.serve.people_choice import people_of
 from voicenym.apps.serve.service import Service, WorkLimits
 from voicenym.apps.web.hardening import Protection
+from voicenym.apps.web.problem_details import Problem
 from voicenym.apps.web.upload_folder import UploadFolder
+from voicenym.pseudonym import Key
 
 pytest.importorskip("fastapi")
 
@@ -64,3 +72,67 @@ def test_recordings_in_work_leave_the_threads_of_uploads_free(monkeypatch):
         return received
 
     assert asyncio.run(serve()) == "upload"
+
+
+def test_a_defect_of_a_route_is_a_problem_that_says_nothing(service, monkeypatch, caplog):
+    def fail(*_):
+        raise ZeroDivisionError("of Anna")
+
+    app = application(service, Protection())
+    monkeypatch.setattr(service.jobs, "get", fail)
+    with caplog.at_level(logging.ERROR):
+        found = call(app, "GET", "/v1/jobs/x")
+    assert found.status == 500
+    assert found.headers["content-type"] == "application/problem+json"
+    assert found.headers["x-frame-options"] == "DENY"
+    problem = json.loads(found.body)
+    assert problem["status"] == 500
+    assert problem["cure"]
+    assert len(caplog.records) == 1
+    assert "ZeroDivisionError" in caplog.text
+    assert "Anna" not in caplog.text + found.body.decode()
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "21", "00029999999", "0001" + "0" * 5000, "-1", "x", "\u00b2", "9" * 5000]
+)
+def test_a_number_of_speakers_that_cannot_be_is_refused(service, tmp_path, text):
+    with pytest.raises(Problem) as caught:
+        service.speakers_task_of(Upload(tmp_path / "a", fields={"speakers": text}))
+    assert caught.value.status == 422
+
+
+@pytest.mark.parametrize(("text", "count"), [("1", 1), ("20", 20), ("0002", 2), ("", None)])
+def test_a_number_of_speakers_is_taken(service, tmp_path, text, count):
+    upload = Upload(tmp_path / "a", fields={"speakers": text})
+    assert service.speakers_task_of(upload).count == count
+
+
+@pytest.mark.parametrize(
+    ("fields", "word"),
+    [
+        ({"rate": 16000.0}, "rate"),
+        ({"rate": True}, "rate"),
+        ({"rate": [16000]}, "rate"),
+        ({"rate": 16000, "speaker": "\ud800"}, "Unicode"),
+        ({"rate": 16000, "speaker": "anna\udc80"}, "Unicode"),
+    ],
+)
+def test_a_first_message_that_does_not_fit_is_refused(service, fields, word):
+    with pytest.raises(Problem, match=word) as caught:
+        live_request(service, "anna", json.dumps(fields))
+    assert caught.value.status == 422
+
+
+def test_names_of_halved_characters_are_refused(tmp_path):
+    fields = {
+        "turns": "SPEAKER recording 1 0.5 2.25 <NA> <NA> speaker-1 0.97 <NA>",
+        "names": '{"speaker-1": "\\ud800"}',
+    }
+    with pytest.raises(Problem, match="names"):
+        people_of(fields, Key(bytes(32)), tmp_path / "a")
+
+
+def test_a_problem_that_quotes_halved_characters_is_sent():
+    problem = Problem(422, "recast has no parameter \ud800", "Leave \udfff out.")
+    assert json.loads(problem.response()[1])["detail"] == "recast has no parameter ?"

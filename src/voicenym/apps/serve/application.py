@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,8 +18,10 @@ from voicenym.apps.serve.recording_routes import add_recording_routes
 from voicenym.apps.serve.responses import problem_response
 from voicenym.apps.serve.service import Service
 from voicenym.apps.serve.speaker_routes import add_speaker_routes
-from voicenym.apps.web.asgi_types import Receive, Scope, Send
+from voicenym.apps.web.asgi_types import Application, Message, Receive, Scope, Send
 from voicenym.apps.web.hardening import Hardened, Protection, hardened
+from voicenym.apps.web.problem_details import defect
+from voicenym.apps.web.quiet_log import LOGGER, defect_lines
 from voicenym.apps.web.static_files import StaticFiles
 
 PAGE = Path(__file__).parent / "page"
@@ -92,8 +95,36 @@ def _api(service: Service, statuses: Any) -> Any:
 
     for kind in (VoicenymError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, answer)
+    app.add_middleware(_DefectAnswers)
     add_recording_routes(app, service)
     add_speaker_routes(app, service)
     add_job_routes(app, service)
     add_information_routes(app, service, statuses)
     return app
+
+
+class _DefectAnswers:
+    """Answers any other exception of a route with a problem, before the framework does in text.
+
+    Args:
+        app: the routes.
+    """
+
+    def __init__(self, app: Application) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        has_begun = False
+
+        async def noting(message: Message) -> None:
+            nonlocal has_begun
+            has_begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        except Exception as error:
+            if has_begun or scope["type"] != "http":
+                raise
+            await defect().send(send)  # raises what was wrong with the request, if that was it
+            logging.getLogger(LOGGER).error("defect: %s", defect_lines(error))

@@ -49,7 +49,7 @@ def live_request(service: Service, owner: str, text: str) -> LiveRequest:
     """
     found = _object(text)
     rate = found.get("rate")
-    if rate not in RATES or isinstance(rate, bool):
+    if type(rate) is not int or rate not in RATES:  # 16000.0 and True are numbers of JSON, too
         raise Problem(
             422,
             "rate is no sample rate of live sessions.",

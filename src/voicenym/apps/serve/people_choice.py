@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from voicenym.apps.serve.setting_fields import is_unicode
 from voicenym.apps.web.problem_details import Problem
 from voicenym.errors import DiarizationError
 
@@ -104,7 +105,9 @@ def _labels(fields: Mapping[str, str], name: str) -> tuple[str, ...]:
 
 def _names(fields: Mapping[str, str]) -> dict[str, str]:
     found = _parsed(fields.get("names", "{}"))
-    if not isinstance(found, dict) or not all(isinstance(one, str) for one in found.values()):
+    if not isinstance(found, dict) or not all(
+        isinstance(one, str) and is_unicode(one) for one in found.values()
+    ):
         raise Problem(
             422, "names is no object of labels and names.", 'Send JSON such as {"speaker-1": "s1"}.'
         )

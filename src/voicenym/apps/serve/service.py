@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,10 +21,11 @@ from voicenym.apps.serve.multipart_upload import Upload
 from voicenym.apps.serve.people_choice import FIELDS as PEOPLE_FIELDS
 from voicenym.apps.serve.people_choice import people_of
 from voicenym.apps.serve.server_metrics import ServerMetrics
-from voicenym.apps.serve.setting_fields import flag_of, settings_of
+from voicenym.apps.serve.setting_fields import flag_of, is_unicode, settings_of
 from voicenym.apps.serve.speakers_task import SpeakersTask
 from voicenym.apps.serve.task_outcome import Outcome
-from voicenym.apps.web.problem_details import Problem, problem_of
+from voicenym.apps.web.problem_details import Problem, defect, problem_of
+from voicenym.apps.web.quiet_log import LOGGER, defect_lines
 from voicenym.apps.web.upload_folder import UploadFolder
 from voicenym.apps.web.work_slots import WorkSlots
 from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
@@ -35,6 +37,8 @@ FIELDS = ("system", "settings", "speaker", "key_id", "fallback", "audit", *PEOPL
 MOST_SPEAKER = 256
 MOST_COUNT = 20
 """Speakers of a recording that are asked for."""
+MOST_DIGITS = 4
+"""Of their number; Python reads no number of thousands of digits."""
 FORGET_SECONDS = 30.0
 """Between looks for results that nobody fetched."""
 
@@ -139,17 +143,20 @@ class Service:
             Problem: a number of speakers that cannot be.
         """
         text = upload.fields.get("speakers") or None
-        if text is not None and (not text.isdecimal() or not 1 <= int(text[:4]) <= MOST_COUNT):
-            raise Problem(
-                422,
-                "speakers is no number of speakers.",
-                f"Send 1 to {MOST_COUNT}, or leave it out to find the number.",
-            )
+        count = None
+        if text is not None:
+            count = int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else 0
+            if not 1 <= count <= MOST_COUNT:
+                raise Problem(
+                    422,
+                    "speakers is no number of speakers.",
+                    f"Send 1 to {MOST_COUNT}, or leave it out to find the number.",
+                )
         limits = self.limits
         return SpeakersTask(
             upload.path,
             upload.path.parent,
-            None if text is None else int(text),
+            count,
             limits.recording_seconds,
             limits.memory,
             int(limits.work_seconds) + 1,
@@ -172,11 +179,15 @@ class Service:
             )
 
     def check_speaker(self, speaker: str | None) -> None:
-        """Raises a problem for a name that is too long."""
-        if speaker is not None and len(speaker) > MOST_SPEAKER:
+        """Raises a problem for a name that is too long, or no text."""
+        if speaker is None:
+            return
+        if len(speaker) > MOST_SPEAKER:
             raise Problem(
                 422, "The speaker's name is too long.", f"Use at most {MOST_SPEAKER} characters."
             )
+        if not is_unicode(speaker):
+            raise Problem(422, "The speaker's name is no Unicode text.", "Use another name.")
 
     async def anonymize(
         self,
@@ -227,11 +238,11 @@ class Service:
             self.uploads.wipe(job.folder)
             raise
         except Exception as error:
-            job.problem = (
-                problem_of(error)
-                if isinstance(error, VoicenymError)
-                else Problem(500, "The server failed on this job.", "Report it.")
-            )
+            if isinstance(error, VoicenymError):
+                job.problem = problem_of(error)
+            else:
+                logging.getLogger(LOGGER).error("defect: %s", defect_lines(error))
+                job.problem = defect()
             self.uploads.wipe(job.folder)
             self.jobs.end(job, FAILED)
             return

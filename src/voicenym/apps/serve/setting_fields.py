@@ -1,4 +1,4 @@
-"""Fields of requests about a system: its settings, and flags."""
+"""Fields of requests: settings of a system, flags, and texts."""
 
 from __future__ import annotations
 
@@ -58,3 +58,12 @@ def flag_of(text: str) -> bool:
     if text.lower() not in ("true", "false", "1", "0"):
         raise Problem(422, "audit is neither true nor false.", "Send audit=true, or leave it out.")
     return text.lower() in ("true", "1")
+
+
+def is_unicode(text: str) -> bool:
+    """Whether a text can be written as UTF-8; JSON may hold halves of characters, which cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -51,8 +51,8 @@ class Problem(VoicenymError):
             "type": "about:blank",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
-            "detail": without_paths(str(self)),
-            "cure": without_paths(self.cure),
+            "detail": _shown(str(self)),
+            "cure": _shown(self.cure),
             **self.extra,
         }
 
@@ -113,6 +113,11 @@ def for_requests(text: str) -> str:
         'its length changes; leave out the setting rate=true, or try another system'
     """
     return _OPTION.sub("", _SETTING.sub("the setting ", _LENIENT.sub("", text)))
+
+
+def _shown(text: str) -> str:
+    """Text for a client; it may quote a request in which characters are halved."""
+    return without_paths(text).encode("utf-8", "replace").decode()
 
 
 def without_paths(text: str) -> str:
