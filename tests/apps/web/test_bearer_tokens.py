@@ -26,6 +26,19 @@ def test_a_new_token_is_of_its_owner(tmp_path):
         add_token(place, "../anna")
 
 
+@pytest.mark.parametrize("end", ["", "\n", "\n\n", " # desk", "\r\n"])
+def test_a_new_token_is_a_line_of_its_own_whatever_the_file_ends_with(tmp_path, end):
+    place = tmp_path / "tokens"
+    place.write_bytes(f"anna {'a' * 40}{end}".encode())
+    place.chmod(0o600)
+    bert, carl = add_token(place, "bert"), add_token(place, "carl")
+    tokens = BearerTokens.load(place)
+    owners = [tokens.owner(token) for token in ("a" * 40, bert, carl)]
+    assert owners == ["anna", "bert", "carl"]
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert place.read_bytes().startswith(f"anna {'a' * 40}{end}".encode())
+
+
 def test_every_token_is_compared_whichever_matches(monkeypatch):
     tokens = BearerTokens({name: name * 40 for name in "abc"})
     compared, compare = [], hmac.compare_digest

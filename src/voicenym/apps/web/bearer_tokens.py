@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 import re
 import secrets
 import stat
@@ -111,8 +112,12 @@ def add_token(path: Path, owner: str) -> str:
         raise VoicenymError(f"{path}: has a token named {owner}; choose another name")
     token = secrets.token_urlsafe(32)
     try:
-        with open_private(path, "a") as file:
-            file.write(f"{owner} {token}\n")
+        with open_private(path, "r+b") as file:
+            length = file.seek(0, os.SEEK_END)
+            file.seek(max(0, length - 1))
+            if file.read(1) not in (b"", b"\n"):  # an editor may leave out the last newline
+                file.write(b"\n")
+            file.write(f"{owner} {token}\n".encode())
     except OSError as error:
         raise VoicenymError(f"{path}: cannot write the tokens ({error.strerror})") from None
     return token
