@@ -172,7 +172,8 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
             anonymizer, task.pseudonym, source, target, name=NAME, progress=report, fallback=other
         )
     made = anonymizer if done.refusal is None or other is None else other
-    audit = _audit(task.source, target, made.card.name, given) if task.audit else None
+    settings = given if made is anonymizer else {}  # the other system is made without any
+    audit = _audit(task.source, target, made.card.name, settings) if task.audit else None
     if task.output_format is not None:
         from voicenym.apps.serve.output_formats import converted
 
