@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from voicenym.apps.serve.job_store import DONE, AuditStore, Job, JobStore
+from voicenym.apps.serve.job_store import DONE, FAILED, AuditStore, Job, JobStore
 from voicenym.apps.web.problem_details import Problem
 
 
@@ -80,6 +80,20 @@ def test_a_job_that_fails_says_why(server):
         client.delete(job["links"]["self"])
 
 
+def test_eight_unreadable_uploads_do_not_lock_a_token_out(server):
+    with server.client("bert") as client:
+        jobs = []
+        for _ in range(9):
+            sent = send(client, b"no recording")
+            assert sent.status_code == 202, sent.text
+            jobs.append(sent.json())
+            assert events(client, jobs[-1])[-1][0] == "failed"
+        for _ in range(2):
+            assert client.get(jobs[-1]["links"]["result"]).status_code == 422
+        for job in jobs:
+            client.delete(job["links"]["self"])
+
+
 def test_results_that_nobody_fetches_are_wiped(tmp_path):
     now, wiped = [0.0], []
     store = JobStore(wiped.append, each=1, most=2, kept_seconds=10, clock=lambda: now[0])
@@ -102,6 +116,47 @@ def test_results_that_nobody_fetches_are_wiped(tmp_path):
     with pytest.raises(Problem):
         store.get("anna", job.id)
     assert wiped == [tmp_path]
+
+
+def test_failed_jobs_keep_nobody_from_sending_more(tmp_path):
+    now, wiped = [0.0], []
+    store = JobStore(wiped.append, each=2, most=2, kept_seconds=100, clock=lambda: now[0])
+    failed = [Job("anna", tmp_path / str(number)) for number in range(4)]
+    for job in failed:
+        store.check("anna")
+        store.add(job)
+        store.end(job, FAILED)
+    assert len(store) == 2, "and they are not kept without bound"
+    assert wiped == [job.folder for job in failed[:2]]
+    assert store.get("anna", failed[-1].id) is failed[-1]
+    store.check("bert")
+
+
+def test_the_time_until_a_job_may_be_sent_is_true(tmp_path):
+    now = [0.0]
+    store = JobStore(lambda folder: None, each=2, kept_seconds=100, clock=lambda: now[0])
+    jobs = [Job("anna", tmp_path) for _ in range(2)]
+    for job in jobs:
+        store.add(job)
+    assert waits(store) == 100, "what runs ends now at best, and is kept"
+    now[0] = 10.0
+    store.end(jobs[1], DONE)
+    now[0] = 30.0
+    store.end(jobs[0], DONE)
+    assert waits(store) == 80
+    now[0] += 80.5
+    store.check("anna")
+    store.add(Job("anna", tmp_path))
+    store.take(jobs[0])
+    store.check("anna")
+
+
+def waits(store):
+    with pytest.raises(Problem) as caught:
+        store.check("anna")
+    assert caught.value.status == 429
+    assert "delete" in caught.value.cure
+    return int(caught.value.headers["Retry-After"])
 
 
 def test_audits_are_bounded_and_of_their_owner():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import secrets
 import time
 from collections.abc import Callable
@@ -72,8 +73,9 @@ class JobStore:
 
     Args:
         wipe: of a job's folder.
-        each: unfinished or unfetched jobs of an owner.
-        most: the same of all owners.
+        each: unfinished or unfetched jobs of an owner; and failed ones, which do not count among
+            them and of which the oldest are forgotten first.
+        most: unfinished or unfetched jobs of all owners.
         kept_seconds: of ended jobs whose result nobody fetched.
         clock: seconds.
     """
@@ -100,13 +102,20 @@ class JobStore:
             Problem: 429 or 503.
         """
         self.expire()
-        if sum(job.owner == owner for job in self._jobs.values()) >= self._each:
-            raise busy(
-                "There are as many jobs of this token as there may be; fetch or delete one.",
-                10,
+        counted = [job for job in self._jobs.values() if job.status != FAILED]
+        own = [job for job in counted if job.owner == owner]
+        if len(own) >= self._each:
+            ended = [job.ended for job in own if job.ended is not None]
+            left = self._kept_seconds - (self._clock() - min(ended) if ended else 0.0)
+            wait = max(1, math.ceil(left))
+            raise Problem(
                 429,
+                "There are as many jobs of this token as there may be.",
+                f"Fetch or delete one, or send the request again after {wait} s, when a result "
+                "that nobody fetched may be forgotten.",
+                {"Retry-After": str(wait)},
             )
-        if len(self._jobs) >= self._most:
+        if len(counted) >= self._most:
             raise busy("There are as many jobs as there may be.", 10)
 
     def add(self, job: Job) -> None:
@@ -132,6 +141,11 @@ class JobStore:
         """Notes the end of a job."""
         job.status, job.ended = status, self._clock()
         job.change()
+        if status == FAILED:
+            failed = [one for one in self._jobs.values() if one.status == FAILED]
+            own = [one for one in failed if one.owner == job.owner]
+            for one in own[: -self._each]:
+                self.remove(one)
 
     def take(self, job: Job) -> None:
         """Removes an ended job whose folder its caller wipes."""
