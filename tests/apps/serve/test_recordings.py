@@ -10,6 +10,7 @@ import signal
 import socket
 import stat
 import threading
+from pathlib import Path
 
 import av
 import httpx
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from voicenym.apps.serve.setting_fields import EXAMPLE
 from voicenym.audio import read
 
 NAME = "Anna Kowalska.wav"
@@ -151,6 +153,17 @@ def test_what_does_not_fit_is_refused_with_a_cure(server, speech, content, field
     assert "original" not in problem["detail"]
     assert "--" not in problem["detail"] + problem["cure"], "options of the command line"
     assert server.is_wiped()
+
+
+def test_the_documented_settings_are_those_of_the_default_system(server, speech):
+    page = (Path(__file__).parents[3] / "docs" / "serve.md").read_text("utf-8")
+    assert f"`{EXAMPLE}`" in page
+    with server.client() as client:
+        form = client.get("/openapi.json").json()["paths"]["/v1/anonymize"]["post"]["requestBody"]
+        fields = form["content"]["multipart/form-data"]["schema"]["properties"]
+        found = post(client, speech, settings=fields["settings"]["example"])
+    assert found.status_code == 200, found.text
+    assert found.headers["voicenym-system"] == "recast"
 
 
 def test_a_silent_recording_is_refused_without_options_of_the_command_line(server):

@@ -48,6 +48,43 @@ def test_the_client_streams_samples(service, server, speech):
     assert len(sounds[0]) == pytest.approx(2 * 24_000, abs=4)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    ['{"stability": 0.5, "style": null}', '{"strength": 0.5}', '{"weights": "x", "speed": [1]}'],
+)
+def test_settings_that_the_system_does_not_have_are_ignored(server, speech, settings):
+    with server.client() as client:
+        client.post("/v1/keys/ignored")
+        plain, other = (
+            client.post(
+                "/v1/speech-to-speech/recast.ignored.s1",
+                files={"audio": ("a.wav", speech)},
+                data=data,
+                params={"output_format": "pcm_16000"},
+            )
+            for data in ({}, {"voice_settings": settings})
+        )
+    assert other.status_code == 200, other.text
+    assert other.content == plain.content
+
+
+def test_settings_that_the_system_has_are_used(server, speech):
+    with server.client() as client:
+        found = client.post(
+            "/v1/speech-to-speech/mcadams",
+            files={"audio": ("a.wav", speech)},
+            data={"voice_settings": '{"low": 9}'},
+        )
+        assert found.status_code == 422
+        assert "alpha" in found.json()["detail"]
+        found = client.post(
+            "/v1/speech-to-speech/mcadams",
+            files={"audio": ("a.wav", speech)},
+            data={"voice_settings": "[1"},
+        )
+        assert "voice_settings" in found.json()["detail"]
+
+
 def test_headerless_samples_are_taken(service, speech):
     with wave.open(io.BytesIO(speech)) as file:
         assert (file.getframerate(), file.getsampwidth()) == (16_000, 2)

@@ -59,6 +59,8 @@ class Task:
         output_bytes: of the output.
         audit: whether attackers run on the result.
         output_format: as services call it, such as ``mp3_44100_128``; None keeps the container.
+        known_only: whether settings that the system does not have are left out, as services'
+            clients send settings without knowing the system.
         people: those in the recording, of whom the chosen ones are hidden; None: it has one
             speaker.
     """
@@ -76,6 +78,7 @@ class Task:
     output_bytes: int = 4 << 30
     audit: bool = False
     output_format: str | None = None
+    known_only: bool = False
     people: People | None = field(default=None, repr=False)
 
 
@@ -150,7 +153,11 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
     from voicenym.audio import open_reader
     from voicenym.corpus.single_file import anonymize_file
 
-    given = SYSTEMS.values(task.system, dict(task.settings))
+    texts = dict(task.settings)
+    if task.known_only:
+        known = {item.name for item in SYSTEMS.parameters(task.system)}
+        texts = {name: text for name, text in texts.items() if name in known}
+    given = SYSTEMS.values(task.system, texts)
     anonymizer = load(task.system, **given)
     anonymizer.check()
     other = None

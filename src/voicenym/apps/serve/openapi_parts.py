@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from voicenym.apps.serve.output_formats import NAMES, USUAL
+from voicenym.apps.serve.setting_fields import EXAMPLE
 from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
 
 _REASONS = {
@@ -69,7 +70,7 @@ _FIELDS: dict[str, Any] = {
     "settings": {
         "type": "string",
         "description": "JSON object of the system's parameters",
-        "example": '{"strength": 0.8}',
+        "example": EXAMPLE,
     },
     "speaker": {
         "type": "string",

@@ -1,7 +1,6 @@
 """Routes that take a recording and give one back: ours, and the one of voice services."""
 
 import asyncio
-import json
 import wave
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -13,7 +12,7 @@ from voicenym.apps.serve.job_task import Task
 from voicenym.apps.serve.multipart_upload import Upload, receive_upload
 from voicenym.apps.serve.responses import recording
 from voicenym.apps.serve.service import FIELDS, Service
-from voicenym.apps.serve.setting_fields import settings_of
+from voicenym.apps.serve.setting_fields import voice_settings_of
 from voicenym.apps.web.hardening import OWNER
 from voicenym.apps.web.problem_details import Problem
 
@@ -69,10 +68,10 @@ def add_recording_routes(app: Any, service: Service) -> None:
                 upload.path = await asyncio.to_thread(_with_header, upload.path)
             system, _, kept = voice_id.partition(".")
             key_id, _, speaker = kept.partition(".")
-            settings = _own_settings(service, system, fields.get("voice_settings"))
-            upload.fields = {"system": system, "settings": settings, "key_id": key_id}
-            upload.fields["speaker"] = speaker
-            return replace(await service.task_of(owner, upload), output_format=format)
+            settings = voice_settings_of(fields.get("voice_settings") or "{}")
+            upload.fields = {"system": system, "key_id": key_id, "speaker": speaker}
+            task = await service.task_of(owner, upload)
+            return replace(task, settings=settings, known_only=True, output_format=format)
 
         names = tuple(openapi_parts.SERVICE_FIELDS)
         return await _through(service, request, "audio", names, task_of)
@@ -145,14 +144,6 @@ async def unless_gone(request: Any, work: Awaitable[T]) -> T:
 async def _gone(request: Any) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def _own_settings(service: Service, system: str, text: str | None) -> str:
-    """Of a service's voice settings, those that the system has; the others are of its voices."""
-    if not text:
-        return "{}"
-    known = {"strength"}
-    return json.dumps({k: v for k, v in settings_of(text).items() if k in known})
 
 
 def _with_header(path: Path) -> Path:

@@ -9,6 +9,10 @@ from voicenym.apps.web.problem_details import Problem
 
 CLOSED = ("weights", "target", "device", "revision")
 """Parameters of systems that name files or hardware of the server: clients do not set them."""
+OF_SERVICES = ("stability", "similarity_boost", "style", "use_speaker_boost", "speed")
+"""Voice settings of services, which concern their voices."""
+EXAMPLE = '{"voice_kind": "low"}'
+"""Settings that the default system has."""
 
 
 def settings_of(text: str) -> dict[str, str]:
@@ -17,11 +21,7 @@ def settings_of(text: str) -> dict[str, str]:
     Raises:
         Problem: anything else; a parameter that names files or hardware of the server.
     """
-    try:
-        found: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    return checked_settings(found)
+    return checked_settings(_parsed(text))
 
 
 def checked_settings(found: Any) -> dict[str, str]:
@@ -31,18 +31,42 @@ def checked_settings(found: Any) -> dict[str, str]:
         Problem: as :func:`settings_of`.
     """
     if not isinstance(found, dict):
+        raise Problem(422, "settings is no JSON object.", f"Send an object such as {EXAMPLE}.")
+    if not all(_may_be_set(name, value) for name, value in found.items()):
         raise Problem(
-            422, "settings is no JSON object.", 'Send an object such as {"strength": 0.8}, or none.'
+            422,
+            "A setting is not one that clients may make.",
+            "Set numbers, booleans and words; weights, targets and devices are the operator's.",
         )
-    for name, value in found.items():
-        is_word = isinstance(value, str) and value.replace("-", "").replace("_", "").isalnum()
-        if name in CLOSED or not (is_word or isinstance(value, (int, float))):
-            raise Problem(
-                422,
-                "A setting is not one that clients may make.",
-                "Set numbers, booleans and words; weights, targets and devices are the operator's.",
-            )
     return {str(name): _text(value) for name, value in found.items()}
+
+
+def voice_settings_of(text: str) -> dict[str, str]:
+    """Voice settings of a service's client that may be settings of a system; others are left out.
+
+    Raises:
+        Problem: no JSON object.
+    """
+    found = _parsed(text)
+    if not isinstance(found, dict):
+        raise Problem(422, "voice_settings is no JSON object.", "Send an object, or leave it out.")
+    return {
+        name: _text(value)
+        for name, value in found.items()
+        if name not in OF_SERVICES and _may_be_set(name, value)
+    }
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _may_be_set(name: str, value: Any) -> bool:
+    is_word = isinstance(value, str) and value.replace("-", "").replace("_", "").isalnum()
+    return name not in CLOSED and (is_word or isinstance(value, (int, float)))
 
 
 def _text(value: bool | int | float | str) -> str:
