@@ -242,6 +242,48 @@ def test_names_of_the_originals_are_published_only_if_asked(command, originals, 
     assert "whoever has the originals" in (tmp_path / "out" / "README.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize("rename", [False, True])
+def test_names_in_tables_are_published_only_if_asked(command, originals, stated, tmp_path, rename):
+    """A Kaldi folder names utterances and speakers otherwise than the original's file."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "wav.scp").write_text(f"anna-0 {originals}/s0/u0.wav\nanna-1 {originals}/s0/u1.wav\n")
+    (data / "utt2spk").write_text("anna-0 anna\nanna-1 anna\n")
+    options = ["--rename"] if rename else []
+    done = command(
+        "anonymize", data, "-o", tmp_path / "anon", "-s", "recast", "--workers", "1", *options
+    )
+    assert done.returncode == 0, done.stderr
+    request = Request(tmp_path / "anon", tmp_path / "out", read(stated), formats=("kaldi",))
+    if not rename:
+        with pytest.raises(CorpusError, match=r"anna-0: 2 recordings have the names.*--keep names"):
+            release(request)
+        request = dataclasses.replace(request, keep=("names",))
+    release(request)
+    card = (tmp_path / "out" / "README.md").read_text("utf-8")
+    assert ("are not those of the originals" in card) == rename
+    assert ("anna" in (tmp_path / "out/kaldi/utt2spk").read_text()) != rename
+
+
+def test_names_of_an_older_log_count_as_those_of_the_originals(request_of, anonymized):
+    log = anonymized / "voicenym.jsonl"
+    lines = [json.loads(line) for line in log.read_text("utf-8").splitlines()]
+    assert all(line.pop("renamed") for line in lines[:2])
+    log.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    with pytest.raises(CorpusError, match="no log shows that their names were drawn"):
+        release(request_of())
+
+
+def test_a_speaker_of_the_mapping_counts_as_a_name(request_of, anonymized, tmp_path):
+    """Drawn names of files do not help where the speaker's folder has the old name."""
+    mapping = tmp_path / "mapping.jsonl"
+    lines = [json.loads(line) for line in mapping.read_text("utf-8").splitlines()]
+    lines[0]["speaker"] = Path(lines[0]["output"]).parent.name
+    mapping.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    with pytest.raises(CorpusError, match="1 recordings have the names"):
+        release(request_of())
+
+
 def test_labels_are_published_only_if_asked(request_of, anonymized, tmp_path):
     for path in anonymized.rglob("*.wav"):
         path.with_suffix(".txt").write_text("what was said", "utf-8")

@@ -127,6 +127,7 @@ def log_line(job: Job, outcome: Outcome) -> Line:
     line["output"] = output_name(outcome.item.target, job.log)
     line["speaker_rule"] = speaker_rule.RULE
     line["speaker_check"] = speaker_rule.voice_check(job.key, outcome.item.speaker, line["output"])
+    line["renamed"] = job.opaque
     if not job.opaque:
         line["input"] = str(outcome.item.source)
     if outcome.result is not None:

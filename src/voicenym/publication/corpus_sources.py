@@ -57,7 +57,7 @@ def originals_of(
     if mapping is not None:
         inputs = _mapped(mapping)
         pairs = {
-            one.name: Recording(one.name, one.speaker, inputs[one.path.resolve()])
+            one.name: Recording(one.name, *inputs[one.path.resolve()])
             for one in found
             if one.path.resolve() in inputs
         }
@@ -77,13 +77,17 @@ def originals_of(
     return pairs
 
 
-def _mapped(path: Path) -> dict[Path, Path]:
+def _mapped(path: Path) -> dict[Path, tuple[str, Path]]:
+    """Speaker and original of each output."""
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-        return {Path(line["output"]).resolve(): Path(line["input"]) for line in lines}
+        return {
+            Path(line["output"]).resolve(): (str(line.get("speaker", "")), Path(line["input"]))
+            for line in lines
+        }
     except FileNotFoundError:
         raise CorpusError(f"{path}: does not exist; check the name") from None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise CorpusError(f"{path}: is no file of voicenym anonymize --mapping") from None
 
 
@@ -96,6 +100,9 @@ def check_names(
 ) -> str:
     """How names relate to those of the originals, in a sentence for the card.
 
+    Without drawn names in the log they count as those of the originals: tables keep the ids of
+    speakers and utterances, which no file name of an original shows.
+
     Args:
         found: recordings of the corpus.
         originals: by name.
@@ -104,13 +111,16 @@ def check_names(
         mapped: whether a mapping names the originals, and not equal names.
 
     Raises:
-        CorpusError: they are those of the originals, and ``keep`` does not hold ``names``.
+        CorpusError: they are those of the originals, or nothing shows that they are not, and
+            ``keep`` does not hold ``names``.
     """
-    inputs = {Path(str(line["input"])).stem for line in lines.values() if "input" in line}
-    same = {one.name for one in found if one.path.stem in inputs}
+    drawn = bool(lines) and all(line.get("renamed") is True for line in lines.values())
+    same = {one.name for one in found} if lines and not drawn else set()
     for one in found:
         original = originals.get(one.name)
-        if original is not None and (not mapped or original.path.stem == one.path.stem):
+        if original is not None and (
+            not mapped or original.path.stem == one.path.stem or original.speaker == one.speaker
+        ):
             same.add(one.name)
     if not same:
         if originals or lines:
@@ -118,8 +128,9 @@ def check_names(
         return "Whether names of speakers and files are those of the originals was not checked."
     if NAMES not in keep:
         raise CorpusError(
-            f"{min(same)}: {len(same)} recordings have the names of their originals, by which "
-            "anybody who has these finds the speaker; anonymize with --rename, or say --keep names"
+            f"{min(same)}: {len(same)} recordings have the names of their originals, or no log "
+            "shows that their names were drawn; by such names anybody who has the originals finds "
+            "the speaker: anonymize into a new folder with --rename, or say --keep names"
         )
     return (
         "Names of speakers and files are those of the originals: whoever has the originals, or a "
