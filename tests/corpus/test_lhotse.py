@@ -10,6 +10,7 @@ from voicenym.anonymizer import load
 from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.lhotse_manifest import read_manifest
+from voicenym.corpus.recordings import recordings, skipped
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -51,6 +52,23 @@ def test_anonymized_cuts_are_valid_and_point_to_anonymized_audio(tmp_path, buzz)
         assert one.supervisions == two.supervisions
         assert str(output) in two.recording.sources[0].source
         assert abs(one.load_audio() - two.load_audio()).max() > 0.01
+
+
+def test_an_output_folder_is_read_by_its_manifest(tmp_path, buzz):
+    """Its folder audio/ is no speaker."""
+    source = manifest(tmp_path, buzz, [["ann"], ["bob"]])
+    output = tmp_path / "anon"
+    corpus = read_inputs([str(source)], output, None, False)
+    summary = run(Job("mcadams", {}, Key(bytes(32)), log=output / "log.jsonl"), corpus.items)
+    corpus.finish(summary)
+    assert [(r.name, r.speaker) for r in recordings(output)] == [
+        ("s0-ann", "ann"),
+        ("s1-bob", "bob"),
+    ]
+    assert skipped(output) == []
+    (output / "cuts.jsonl.gz").unlink()
+    with pytest.raises(CorpusError, match="the folder 'audio' does not sound like a person"):
+        recordings(output)
 
 
 def test_a_recording_needs_a_speaker(tmp_path, buzz):

@@ -59,7 +59,9 @@ def test_folders_that_can_be_read_in_two_ways_are_asked_about(tmp_path):
     assert [r.speaker for r in recordings(tmp_path, level=2)] == ["bob", "cid", "ann"]
     assert [r.speaker for r in recordings(tmp_path, level=1)] == ["dev", "dev", "train"]
     touch(tmp_path / "flat/wav/1.wav")
-    assert [r.speaker for r in recordings(tmp_path / "flat")] == ["wav"]  # no other reading
+    with pytest.raises(CorpusError, match=r"may name no speakers, for the folder 'wav'.*level 1,"):
+        recordings(tmp_path / "flat")
+    assert [r.speaker for r in recordings(tmp_path / "flat", level=1)] == ["wav"]
 
 
 @pytest.fixture

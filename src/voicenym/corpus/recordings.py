@@ -72,9 +72,9 @@ def recordings(
 
     Args:
         source: a folder ``SPEAKER/.../UTTERANCE.wav``, as :mod:`voicenym.corpus.speaker_rule` reads
-            it (a ``manifest.tsv`` within it has priority), a
-            Kaldi data folder, a folder of such folders (as the VoicePrivacy Challenges lay them
-            out), a lhotse manifest of cuts, or a TSV manifest
+            it (a ``manifest.tsv`` within it has priority, or the ``cuts.jsonl.gz`` that voicenym
+            writes for lhotse), a Kaldi data folder, a folder of such folders (as the VoicePrivacy
+            Challenges lay them out), a lhotse manifest of cuts, or a TSV manifest
             (:mod:`voicenym.corpus.tsv_manifest`), whose paths are relative to it; or a shard, a
             folder of shards, or a URL of an object store, whose recordings become private copies
             (:mod:`voicenym.corpus.shards.private_copies`).
@@ -104,6 +104,8 @@ def recordings(
         return recordings_of_manifest(source, split, corpus, left_out)
     elif (source / "manifest.tsv").is_file():
         return recordings_of_manifest(source / "manifest.tsv", split, corpus, left_out)
+    elif (cuts := source / lhotse_manifest.OUTPUT_NAME).is_file():
+        found = present(cuts, lhotse_cuts.utterances(cuts), left_out)
     elif folders := data_folders(source, without=without):
         found = _kaldi(folders, left_out, allow_pipes, only)
     else:
@@ -185,7 +187,9 @@ def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
         return []
     if kaldi.is_kaldi(source) or lhotse_manifest.is_manifest(source):
         return []
-    if (source / "manifest.tsv").is_file() or data_folders(source):
+    if any((source / name).is_file() for name in ("manifest.tsv", lhotse_manifest.OUTPUT_NAME)):
+        return []
+    if data_folders(source):
         return []
     found = walk(source, output, links=True)
     texts = {path.with_suffix(".txt") for path in found.recordings}

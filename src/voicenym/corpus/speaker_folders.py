@@ -13,8 +13,9 @@ from voicenym.corpus.speaker_rule import by_folders
 from voicenym.corpus.tsv_manifest import COLUMNS
 from voicenym.errors import CorpusError
 
-CURE = "Say which, or list the recordings in a manifest.tsv there, with the columns " + ", ".join(
-    COLUMNS
+CURE = (
+    "Add the option that is meant, or list the recordings in a manifest.tsv there, with the "
+    "columns " + ", ".join(COLUMNS)
 )
 
 

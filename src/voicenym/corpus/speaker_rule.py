@@ -28,7 +28,7 @@ RULE = 2
 OWN = "file/sha256:"
 """Prefix of the name of a speaker known by one file; no folder's name can contain a ``/``."""
 Level = int | Literal["parent"] | None
-CURE = "Say which, or give --speaker NAME if all is one person"
+CURE = "Add the option that is meant, or give --speaker NAME if all is one person"
 MOST_LEVELS = 4
 """Levels of folders that a message lists."""
 _READ = 1 << 20
@@ -126,7 +126,8 @@ def by_folders(
     """
     if level is None:
         why = _two_readings(inner)
-        if why and (alone or any(len(path.parts) > 2 for path in inner)):
+        deep = any(len(path.parts) > 2 for path in inner)
+        if why and (alone or deep or _nobody(inner)):
             raise CorpusError(_question(root, inner, why, alone, cure))
         level = 1
     elif level and all(len(path.parts) <= level for path in inner):
@@ -150,9 +151,8 @@ def _two_readings(inner: Sequence[PurePath]) -> str | None:
     if 0 in depths:
         return "recordings lie both directly in it and in folders"
     tops = sorted({path.parts[0] for path in inner})
-    nobody = [top for top in tops if _NOBODY.fullmatch(top)]
-    if nobody:
-        return f"the folder {nobody[0]!r} does not sound like a person"
+    if nobody := _nobody(inner):
+        return f"the folder {nobody!r} does not sound like a person"
     if 1 in depths and len(tops) > 1:
         return None  # a recording directly in a first folder: there is no second one to name people
     below: dict[str, set[str]] = {}
@@ -170,6 +170,12 @@ def _two_readings(inner: Sequence[PurePath]) -> str | None:
     if all(len(folders) > 1 or _NOBODY.fullmatch(name) for name, folders in below.items()):
         return None  # anna/session1 and bob/session1
     return "both the first and the second folders could be people"
+
+
+def _nobody(inner: Sequence[PurePath]) -> str | None:
+    """First of the first folders whose name is not a person's; None if there is none."""
+    tops = sorted({path.parts[0] for path in inner if len(path.parts) > 1})
+    return next((top for top in tops if _NOBODY.fullmatch(top)), None)
 
 
 def _begins(name: str, folder: str) -> bool:
@@ -195,10 +201,11 @@ def _question(root: Path, inner: Sequence[PurePath], why: str, alone: bool, cure
             f"with --speaker-level {level}, {deepest.as_posix()!r} is {who}, and {people} "
             f"{'person speaks' if people == 1 else 'people speak'} in all"
         )
-    return (
-        f"{root}: its folders name speakers in {'two' if len(readings) == 2 else 'several'} ways, "
-        f"for {why}: {'; '.join(readings)}. {cure}"
-    )
+    if len(readings) == 1:
+        claim = "its folders may name no speakers"
+    else:
+        claim = f"its folders name speakers in {'two' if len(readings) == 2 else 'several'} ways"
+    return f"{root}: {claim}, for {why}: {'; '.join(readings)}. {cure}"
 
 
 def voice_check(key: Key, speaker: str, output: str) -> str:
