@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 from contextlib import suppress
 
@@ -55,6 +57,57 @@ def test_a_valid_folder_comes_out(data, tmp_path):
     assert table(output / "spk2utt") == {"ann": "u1 u3", "bob": "u2"}
     assert table(output / "spk2gender") == {"ann": "f", "bob": "m"}
     assert table(output / "text")["u2"] == "WORLD"
+
+
+def part(data, tmp_path, name, *utterances):
+    """A data folder with some of the utterances."""
+    folder = tmp_path / name
+    shutil.copytree(data, folder)
+    for table_name in ("segments", "utt2spk", "text"):
+        lines = (folder / table_name).read_text().splitlines(keepends=True)
+        kept = [line for line in lines if line.split()[0] in utterances]
+        (folder / table_name).write_text("".join(kept))
+    return folder
+
+
+def test_a_later_run_keeps_the_rows_of_an_earlier_one(data, tmp_path, command):
+    first, second = part(data, tmp_path, "one", "u1", "u2"), part(data, tmp_path, "two", "u3")
+    command("key", "new", "k")
+    options = ("-o", "anon", "-k", "k", "-s", "mcadams", "--keep", "text", "--workers", "1")
+    for source in (first, second, first):
+        done = command("anonymize", source, *options)
+        assert done.returncode == 0, done.stderr
+    output = tmp_path / "anon"
+    assert table(output / "utt2spk") == {"u1": "ann", "u2": "bob", "u3": "ann"}
+    assert table(output / "spk2utt") == {"ann": "u1 u3", "bob": "u2"}
+    assert set(table(output / "wav.scp")) == set(table(output / "text")) == {"u1", "u2", "u3"}
+    assert table(output / "spk2gender") == {"ann": "f", "bob": "m"}
+    (output / "wav" / "u2.wav").unlink()
+    assert command("anonymize", second, *options).returncode == 0
+    assert table(output / "utt2spk") == {"u1": "ann", "u3": "ann"}
+
+
+@pytest.mark.parametrize("name", ["wav.scp", "utt2spk", "spk2utt", "spk2gender"])
+def test_tables_of_another_program_are_not_replaced(data, tmp_path, command, name):
+    output = tmp_path / "mine"
+    output.mkdir()
+    content = "me alien\n" if name == "spk2utt" else "alien /x/alien.wav\n"
+    (output / name).write_text(content)
+    done = command("anonymize", data, "-o", output, "-s", "mcadams", "--workers", "1")
+    assert done.returncode == 1
+    assert f"mine/{name}: exists already and has alien".encode() in done.stderr
+    assert b"--overwrite" in done.stderr
+    assert [(p.name, p.read_text()) for p in output.iterdir()] == [(name, content)]
+    command("anonymize", data, "-o", output, "-s", "mcadams", "--workers", "1", "--overwrite")
+    assert "alien" not in (output / name).read_text()
+
+
+def test_a_table_that_is_none_is_not_replaced(data, tmp_path, command):
+    (tmp_path / "anon").mkdir()
+    os.mkfifo(tmp_path / "anon" / "utt2spk")
+    done = command("anonymize", data, "-o", "anon", "-s", "mcadams", "--workers", "1")
+    assert done.returncode == 1
+    assert b"utt2spk: exists already and cannot be read" in done.stderr
 
 
 def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):

@@ -71,6 +71,40 @@ def test_an_output_folder_is_read_by_its_manifest(tmp_path, buzz):
         recordings(output)
 
 
+def test_a_later_run_keeps_the_cuts_of_an_earlier_one(tmp_path, buzz, command):
+    cuts = list(lhotse.CutSet.from_file(manifest(tmp_path, buzz, [["ann"], ["bob"], ["cid"]])))
+    command("key", "new", "k")
+    options = ("-o", "anon", "-k", "k", "-s", "mcadams", "--workers", "1")
+    for part in (cuts[1:], cuts[:1], cuts[1:]):
+        lhotse.CutSet.from_cuts(part).to_file(tmp_path / "part.jsonl.gz")
+        done = command("anonymize", "part.jsonl.gz", *options)
+        assert done.returncode == 0, done.stderr
+        found = list(lhotse.CutSet.from_file(tmp_path / "anon" / "cuts.jsonl.gz"))
+        ids = [cut.id for cut in found]
+        assert ids == [cut.id for cut in (cuts[1:] if len(found) == 2 else cuts)]
+    assert len(ids) == 3
+    (tmp_path / "anon" / "audio" / "r0.wav").unlink()
+    assert command("anonymize", "part.jsonl.gz", *options).returncode == 0
+    assert len(list(lhotse.CutSet.from_file(tmp_path / "anon" / "cuts.jsonl.gz"))) == 2
+
+
+@pytest.mark.parametrize("readable", [True, False])
+def test_a_manifest_of_another_program_is_not_replaced(tmp_path, buzz, command, readable):
+    source = manifest(tmp_path, buzz, [["ann"]])
+    (tmp_path / "anon").mkdir()
+    mine = tmp_path / "anon" / "cuts.jsonl.gz"
+    mine.write_bytes(source.read_bytes() if readable else b"text")
+    before = mine.read_bytes()
+    options = ("-o", "anon", "-s", "mcadams", "--workers", "1")
+    done = command("anonymize", source, *options)
+    assert done.returncode == 1
+    why = b"has r0, which" if readable else b"cannot be read"
+    assert b"anon/cuts.jsonl.gz: exists already and " + why in done.stderr
+    assert mine.read_bytes() == before
+    assert command("anonymize", source, *options, "--overwrite").returncode == 0
+    assert mine.read_bytes() != before
+
+
 def test_a_recording_needs_a_speaker(tmp_path, buzz):
     with pytest.raises(CorpusError, match="r0 has no speaker"):
         read_manifest(manifest(tmp_path, buzz, [[]]), tmp_path / "anon")

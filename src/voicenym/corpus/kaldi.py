@@ -7,6 +7,7 @@ utterances (often of other people) is left out, and no original speech is writte
 from __future__ import annotations
 
 import io
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import BinaryIO
 
 from voicenym.corpus.commands import output_of
 from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.earlier_tables import logged_outputs, taken
 from voicenym.corpus.excerpt import cut_out
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.id_checks import (
@@ -34,6 +36,8 @@ Other tables are copied only by name: ``text`` and other free text may name peop
 were computed from the original voices.
 """
 WRITTEN = ("wav.scp", "utt2spk", "spk2utt")
+FOLDER = "wav"
+"""Folder of the recordings in an output folder."""
 
 
 @dataclass(frozen=True)
@@ -119,13 +123,71 @@ class KaldiFolder:
     utterances: dict[str, str]
     tables: dict[str, dict[str, str]]
 
+    def check_tables(self) -> None:
+        """Refuses to replace tables that earlier runs into the output folder did not write.
+
+        Raises:
+            CorpusError: a table has a row of something else than an output in the log.
+        """
+        known = logged_outputs(self.output, FOLDER)
+        found = self._earlier_tables(strict=True)
+        people = set(found.get("utt2spk", {}).values())
+        for name, rows in found.items():
+            names = {*rows}
+            if name == "spk2utt":
+                names = {utterance for row in rows.values() for utterance in row.split()}
+            strange = names - (people if _of_speakers(name) else known.keys())
+            if strange:
+                raise taken(self.output / name, min(strange, key=by_bytes))
+
     def finish(self, failed: set[str]) -> list[Path]:
-        """Writes the tables of the utterances that have outputs; returns their paths."""
+        """Writes the tables of the utterances that have outputs; returns their paths.
+
+        Rows of earlier runs stay if the log has their outputs and this run did not plan them.
+        """
         there = [i for i in self.items if i.utterance not in failed and i.target.is_file()]
         found = self.rows({item.utterance: str(item.target) for item in there})
+        self._keep_earlier(found)
         for name, rows in found.items():
             write(self.output / name, rows)
         return [self.output / name for name in found]
+
+    def _keep_earlier(self, found: dict[str, dict[str, str]]) -> None:
+        """Adds the rows of earlier runs to those of this one."""
+        before = self._earlier_tables(strict=False)
+        ours, known = {*self.utterances.values()}, logged_outputs(self.output, FOLDER)
+        speakers = {
+            name: speaker
+            for name, speaker in before.get("utt2spk", {}).items()
+            if name not in ours and name in known and known[name].is_file()
+        }
+        found["wav.scp"] |= {name: str(known[name]) for name in speakers}
+        found["utt2spk"] |= speakers
+        found["spk2utt"] = _by_speaker(found["utt2spk"])
+        people = {*speakers.values()}
+        for name in self.tables:
+            kept = people if _of_speakers(name) else speakers
+            rows = {row: v for row, v in before.get(name, {}).items() if row in kept}
+            found[name] = rows | found[name]
+
+    def _earlier_tables(self, strict: bool) -> dict[str, dict[str, str]]:
+        """Tables that this run would replace, by name.
+
+        Args:
+            strict: refuse one that cannot be read, instead of leaving it out.
+        """
+        found = {}
+        for name in (*WRITTEN, *self.tables):
+            path = self.output / name
+            try:
+                if os.path.lexists(path):
+                    if not path.is_file():  # a pipe may never end
+                        raise taken(path, None)
+                    found[name] = table(path)
+            except CorpusError:
+                if strict:
+                    raise taken(path, None) from None
+        return found
 
     def rows(self, places: Mapping[str, str]) -> dict[str, dict[str, str]]:
         """Rows of the new tables, by the name of the table.
@@ -136,15 +198,25 @@ class KaldiFolder:
         there = [item for item in self.items if item.utterance in places]
         wavs = {self.utterances[i.utterance]: places[i.utterance] for i in there}
         utt2spk = {self.utterances[i.utterance]: self.speakers[i.speaker] for i in there}
-        spk2utt: dict[str, list[str]] = {}
-        for utterance in sorted(utt2spk, key=by_bytes):
-            spk2utt.setdefault(utt2spk[utterance], []).append(utterance)
-        found = {"wav.scp": wavs, "utt2spk": utt2spk}
-        found["spk2utt"] = {s: " ".join(us) for s, us in spk2utt.items()}
+        spk2utt = _by_speaker(utt2spk)
+        found = {"wav.scp": wavs, "utt2spk": utt2spk, "spk2utt": spk2utt}
         for name, rows in self.tables.items():
-            kept = spk2utt if name.startswith("spk") else utt2spk
+            kept = spk2utt if _of_speakers(name) else utt2spk
             found[name] = {k: v for k, v in rows.items() if k in kept}
         return found
+
+
+def _by_speaker(utt2spk: Mapping[str, str]) -> dict[str, str]:
+    """Rows of ``spk2utt``."""
+    found: dict[str, list[str]] = {}
+    for utterance in sorted(utt2spk, key=by_bytes):
+        found.setdefault(utt2spk[utterance], []).append(utterance)
+    return {speaker: " ".join(utterances) for speaker, utterances in found.items()}
+
+
+def _of_speakers(table_name: str) -> bool:
+    """Whether the rows of a table that is copied are of speakers, and not of utterances."""
+    return table_name.startswith("spk") and table_name not in WRITTEN
 
 
 def is_kaldi(path: Path) -> bool:
@@ -193,11 +265,11 @@ def read_kaldi(
             # Kaldi requires utterances in the order of their speakers
             drawn = names.utterance(utterance.speaker, name)
             utterances[name] = f"{speakers[utterance.speaker]}-{drawn}"
-        target = output / "wav" / f"{utterances[name]}.wav"
+        target = output / FOLDER / f"{utterances[name]}.wav"
         items.append(Item(where, target, utterance.speaker, name))
     check_inside(items, output)
     tables = {
-        name: _renamed(source / name, speakers if name.startswith("spk") else utterances)
+        name: _renamed(source / name, speakers if _of_speakers(name) else utterances)
         for name in _travelling(source, keep)
     }
     return KaldiFolder(source, output, items, speakers, utterances, tables)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Any
 from voicenym.audio.atomic import AtomicFile
 from voicenym.audio.containers import output_suffix
 from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.earlier_tables import logged_outputs, taken
 from voicenym.corpus.excerpt import Passage
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.id_checks import check_id, check_inside
@@ -28,6 +31,8 @@ from voicenym.errors import CorpusError
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 OUTPUT_NAME = "cuts.jsonl.gz"
+FOLDER = "audio"
+"""Folder of the recordings in an output folder."""
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,26 @@ class LhotseManifest:
     supervisions: dict[str, Any]
     outlines: Outlines
 
+    def check_tables(self) -> None:
+        """Refuses to replace a manifest that earlier runs into the output folder did not write.
+
+        Raises:
+            CorpusError: it has a cut of something else than an output in the log.
+        """
+        path = self.output / OUTPUT_NAME
+        if not os.path.lexists(path):
+            return
+        cuts = _written(path)
+        if cuts is None:
+            raise taken(path, None)
+        strange = cuts.keys() - logged_outputs(self.output, FOLDER).keys()
+        if strange:
+            raise taken(path, min(strange))
+
     def finish(self, failed: set[str]) -> list[Path]:
         """Writes ``cuts.jsonl.gz`` with the anonymized recordings; returns its path.
+
+        Cuts of earlier runs stay if the log has their outputs and this run did not plan them.
 
         Raises:
             CorpusError: an output is no recording, so that another program wrote it; the others are
@@ -63,7 +86,7 @@ class LhotseManifest:
                 unread.append(item.target)
             else:
                 done += self.cuts_of(item, recording)
-        self.write(self.output / OUTPUT_NAME, done)
+        self.write(self.output / OUTPUT_NAME, done, self._earlier())
         if unread:
             raise CorpusError(
                 f"{unread[0]}: cannot be read as a recording ({len(unread)} such), so that it is "
@@ -71,6 +94,18 @@ class LhotseManifest:
                 "run again"
             )
         return [self.output / OUTPUT_NAME]
+
+    def _earlier(self) -> list[dict[str, Any]]:
+        """Cuts of earlier runs that stay."""
+        known = logged_outputs(self.output, FOLDER)
+        ours = {self.id_of(item) for item in self.items}
+        before = _written(self.output / OUTPUT_NAME) or {}
+        return [
+            cut
+            for name, cuts in before.items()
+            if name not in ours and name in known and known[name].is_file()
+            for cut in cuts
+        ]
 
     def id_of(self, item: Item) -> str:
         """New id of an item's recording."""
@@ -83,14 +118,22 @@ class LhotseManifest:
             return [self.outlines.own_cut(recording, speaker, self.supervisions[name])]
         return [self.outlines.cut(recording, speaker, cut) for cut in self.cuts[name]]
 
-    def write(self, path: Path, cuts: Sequence[Any]) -> None:
+    def write(
+        self, path: Path, cuts: Sequence[Any], earlier: Sequence[dict[str, Any]] = ()
+    ) -> None:
         """Writes a manifest of new cuts.
+
+        Args:
+            path: of the manifest.
+            cuts: of this run.
+            earlier: cuts of earlier runs, as the manifest holds them.
 
         Raises:
             AudioError: the disk is full, or the folder cannot be written.
         """
-        if self.outlines.names is not None:
-            cuts = sorted(cuts, key=lambda cut: cut.id)
+        rows = [*earlier, *(cut.to_dict() for cut in cuts)]
+        if earlier or self.outlines.names is not None:  # no order of the runs, nor of old names
+            rows.sort(key=lambda row: str(row["id"]))
         path.parent.mkdir(parents=True, exist_ok=True)
         file = AtomicFile(path, overwrite=True)
         try:
@@ -98,12 +141,29 @@ class LhotseManifest:
                 file.temporary.open("wb") as raw,
                 gzip.GzipFile("", "wb", fileobj=raw, mtime=0) as packed,  # neither name nor date
             ):
-                for cut in cuts:
-                    line = json.dumps(cut.to_dict(), ensure_ascii=False)
+                for row in rows:
+                    line = json.dumps(row, ensure_ascii=False)
                     packed.write(line.encode("utf-8", "surrogateescape") + b"\n")
             file.commit()
         finally:
             file.discard()
+
+
+def _written(path: Path) -> dict[str, list[dict[str, Any]]] | None:
+    """Cuts of a manifest by their recordings' ids; None if it is not as voicenym writes it."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    if not path.is_file():  # a pipe may never end
+        return None
+    try:
+        with gzip.open(path, "rb") as file:
+            for data in file:
+                cut = json.loads(data.decode("utf-8", "surrogateescape"))
+                if not isinstance(cut["id"], str):
+                    return None
+                found.setdefault(str(cut["recording"]["id"]), []).append(cut)
+    except (OSError, EOFError, ValueError, LookupError, TypeError, RecursionError, zlib.error):
+        return None
+    return found
 
 
 def is_manifest(path: Path) -> bool:
@@ -152,7 +212,7 @@ def read_manifest(
         if len(speakers) == 1:
             speaker = speakers.pop()
             called = outlines.recording(speaker, name) + output_suffix(source.suffix)
-            target = output / "audio" / check_id(f"{path}: id", called, folders=True)
+            target = output / FOLDER / check_id(f"{path}: id", called, folders=True)
             items.append(Item(source, target, speaker, name))
             continue
         for passage, supervision in _passages(path, source, group):
@@ -163,7 +223,7 @@ def read_manifest(
                     f"{path}: two supervisions are called {passage.name}; give each its own id"
                 )
             called = f"{outlines.recording(supervision.speaker, passage.name)}.wav"
-            target = output / "audio" / check_id(f"{path}: id", called, folders=True)
+            target = output / FOLDER / check_id(f"{path}: id", called, folders=True)
             items.append(Item(passage, target, supervision.speaker, passage.name))
             supervisions[passage.name] = supervision
     if not items:

@@ -123,6 +123,8 @@ def anonymize_files(
         fallback=other,
         edit=edit,
     )
+    if not overwrite:
+        corpus.check_tables()
     replaced = [item.target for item in items] if overwrite else []
     check_log(log, job.stamp(), replaced, None if other is None else other.stamp())
     for line in measured.revision_in_use(system, revision, anonymizer.revisions[-1]):

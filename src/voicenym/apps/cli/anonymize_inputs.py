@@ -25,6 +25,15 @@ class Inputs:
     def is_dataset(self) -> bool:
         return self._dataset is not None
 
+    def check_tables(self) -> None:
+        """Refuses, before the work, to replace tables that earlier runs did not write.
+
+        Raises:
+            CorpusError: one is there.
+        """
+        if self._dataset is not None:
+            self._dataset.check_tables()
+
     def finish(self, summary: Summary) -> list[Path]:
         """Writes the data set's tables for the items that did not fail; returns their paths."""
         found: list[Path] = []
