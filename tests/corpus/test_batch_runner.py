@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from voicenym.corpus.batch_runner import FLUSHES, Job, run
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.run_log import RunLog
 from voicenym.corpus.single_file import Unnamed
-from voicenym.errors import VoicenymError, WeightsError
+from voicenym.errors import CorpusError, VoicenymError, WeightsError
 from voicenym.pseudonym import Key
 
 PATIENCE = 60.0
@@ -115,3 +116,43 @@ def test_a_flush_that_fails_fails_its_recording(items, job, events):
     ((source, reason),) = summary.failures
     assert source.endswith("b.wav")
     assert "the disk is full" in reason
+
+
+@pytest.mark.parametrize(
+    "change", [{"key": Key(b"1" * 32)}, {"system": "formant"}, {"parameters": {"order": 30}}]
+)
+def test_other_recordings_in_a_folder_are_refused_other_voices(items, job, change):
+    run(job, items[:2])
+    other = replace(job, **change)
+    for overwrite in (False, True):
+        with pytest.raises(CorpusError, match=r"a\.wav: made earlier with another key.*new folder"):
+            run(replace(other, overwrite=overwrite), items[2:4])
+    for item in items[:2]:
+        item.target.unlink()
+    assert run(other, items[2:4]).done == 2
+
+
+def test_what_is_overwritten_may_have_had_other_voices(items, job):
+    run(job, items[:2])
+    other = replace(job, key=Key(b"1" * 32), overwrite=True)
+    assert run(other, items[:3]).done == 3
+
+
+def test_other_recordings_may_have_another_edit_or_fallback(items, job):
+    run(job, items[:1])
+    log = RunLog(job.log)
+    log.read()
+    log.append({**log.lines["a.wav"], "edit": {"x": 1}, "fallback": {"system": "vtln"}})
+    log.settle()
+    assert run(job, items[1:2]).done == 1
+    with pytest.raises(CorpusError, match=r"a\.wav: made earlier"):
+        run(job, items[:1])
+
+
+def test_original_names_do_not_join_drawn_ones(items, job):
+    """The log would have the SHA-256 of a recording under both names."""
+    run(replace(job, opaque=True), [replace(items[0], target=items[0].target.with_name("x.wav"))])
+    for overwrite in (False, True):
+        with pytest.raises(CorpusError, match=r"with --rename.*new folder"):
+            run(replace(job, overwrite=overwrite), items[:1])
+    assert not items[0].target.exists()

@@ -3,8 +3,8 @@
 The run state (:mod:`voicenym.corpus.run_state`) knows the existing outputs:
 
 - an unchanged output in the state, of an unchanged recording, is skipped;
-- an output that was made with another key, system or parameters stops the run, because voices of
-  one speaker would differ;
+- an output that was made with another key, system or parameters stops the run, also if this run
+  does not make it, because voices of one speaker would differ;
 - an output whose recording has changed since is an error;
 - for any other output, the recording is anonymized again into a temporary file. If the two are
   equal, the output comes from a killed run and is done; otherwise it is an error. It is never
@@ -176,8 +176,8 @@ def _log_folder(job: Job) -> set[Path]:
 
 
 def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
-    """Stops the run before any work if an earlier run with other voices made some of these
-    outputs.
+    """Stops the run before any work if an earlier run with other voices made outputs that stay,
+    or if names of the originals would link drawn names to them.
     """
     if job.opaque and any("input" in line for line in state.lines.values()):
         assert job.log is not None
@@ -185,17 +185,27 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
             f"{job.log}: names the originals of an earlier run without --rename; choose a new "
             "folder with -o"
         )
-    if job.overwrite:
+    if job.log is None:
         return
-    for item in items:
-        line = state.lines.get(output_name(item.target, job.log))
-        if line is None or "sha256" not in line or is_of(job, line):
+    if not job.opaque and any("sha256" in v and "input" not in v for v in state.lines.values()):
+        # equal sounds would have both names: the log has their SHA-256
+        raise CorpusError(
+            f"{job.log}: is of an earlier run with --rename, whose drawn names this run would link "
+            "to the original ones; add --rename, or choose a new folder with -o"
+        )
+    ours = {output_name(item.target, job.log) for item in items}
+    for output, line in state.lines.items():
+        mine, target = output in ours, job.log.parent / output
+        if "sha256" not in line or (mine and job.overwrite):
             continue
-        if item.target.is_file() and _is_as_logged(item, line):
+        if is_of(job, line) if mine else _has_voices_of(job, line):
+            continue
+        if target.is_file() and _is_as_logged(target, line):
+            cure = "start over with --overwrite or in a new folder" if mine else "use a new folder"
             raise CorpusError(
-                f"{item.target}: made earlier with another key, system or parameters, so that "
-                "voices of one speaker would differ; resume with the same --key and "
-                f"--system{_with_fallback(line)}, or start over with --overwrite or in a new folder"
+                f"{target}: made earlier with another key, system or parameters, so that "
+                "voices of one speaker would differ; go on with the same --key and "
+                f"--system{_with_fallback(line)}, or {cure}"
             )
 
 
@@ -217,14 +227,22 @@ def is_of(job: Job, line: Line, stamp: Line | None = None) -> bool:
     return "fallback" not in line or (job.fallback is not None and job.fallback.is_of(line))
 
 
+def _has_voices_of(job: Job, line: Line) -> bool:
+    """Whether a job gives the voices of a line's output: edits and the fall-back may differ, which
+    concern single recordings.
+    """
+    stamp = {name: value for name, value in job.stamp().items() if name != "edit"}
+    return same_stamp({name: value for name, value in line.items() if name != "edit"}, stamp)
+
+
 def _with_fallback(line: Line) -> str:
     """The option of a line's fall-back for messages; empty without one."""
     return f" (--fallback {line['fallback']['system']})" if "fallback" in line else ""
 
 
-def _is_as_logged(item: Item, line: Line) -> bool:
+def _is_as_logged(target: Path, line: Line) -> bool:
     try:
-        return bool(line.get("sha256") == sha256_of(item.target))
+        return bool(line.get("sha256") == sha256_of(target))
     except OSError:
         return False
 
@@ -234,7 +252,7 @@ def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
     if job.overwrite or not item.target.is_file():
         return Task(item, job.pseudonym(item))
     line = state.lines.get(output_name(item.target, job.log))
-    if line is not None and is_of(job, line) and _is_as_logged(item, line):
+    if line is not None and is_of(job, line) and _is_as_logged(item.target, line):
         check = None if job.log is None else job.input_check(input_digest(item))
         known = line.get("input_check")  # earlier releases did not write it
         if known is None or check is None or known == check:
