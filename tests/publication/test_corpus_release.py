@@ -319,6 +319,54 @@ def test_an_output_within_the_corpus_is_refused(request_of, anonymized):
         release(inside)
 
 
+def in_two_names(anonymized, one, two):
+    """A corpus without a log, whose first two recordings have these names."""
+    (anonymized / "voicenym.jsonl").unlink()
+    first, second, *_ = sorted(anonymized.rglob("*.wav"))
+    names = [first.with_name(one), first.with_name(two)]
+    for path, name in zip((first, second), names, strict=True):
+        path.rename(name)
+    return names
+
+
+@pytest.mark.usefixtures("nothing_written")
+@pytest.mark.parametrize(
+    ("one", "two", "message"),
+    [
+        ("a.1.wav", "a_1.wav", "-a_1: two recordings.*--format"),
+        ("Anna.wav", "anna.wav", "-anna: two recordings.* or .*-Anna, which some systems"),
+        ("\u00e9.wav", "e\u0301.wav", "two recordings.*which some systems"),
+    ],
+)
+def test_recordings_of_one_name_are_refused(
+    request_of, anonymized, originals, tmp_path, one, two, message
+):
+    outputs = sorted(path for path in pairs(tmp_path))
+    inputs = pairs(tmp_path)
+    moved = dict(zip(outputs, in_two_names(anonymized, one, two), strict=False))
+    lines = [
+        {"input": str(inputs[path]), "speaker": "x", "output": str(moved.get(path, path))}
+        for path in outputs
+    ]
+    mapping = tmp_path / "mapping.jsonl"
+    mapping.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
+    with pytest.raises(CorpusError, match=message):
+        release(request_of(formats=("webdataset",)))
+
+
+def test_long_names_fit_into_shards(request_of, anonymized, tmp_path):
+    name = "a" * 150
+    (path, *_) = sorted(anonymized.rglob("*.wav"))
+    path.rename(path.with_name(f"{name}.wav"))
+    mapping = tmp_path / "mapping.jsonl"
+    mapping.write_text(mapping.read_text("utf-8").replace(path.stem, name), "utf-8")
+    log = anonymized / "voicenym.jsonl"
+    log.write_text(log.read_text("utf-8").replace(path.stem, name), "utf-8")
+    release(request_of(formats=("webdataset",)))
+    with tarfile.open(tmp_path / "out/webdataset/shard-000000.tar") as tar:
+        assert f"{path.parent.name}-{name}.wav" in {n.replace("/", "-") for n in tar.getnames()}
+
+
 def test_large_corpora_have_several_shards(request_of, monkeypatch, tmp_path):
     monkeypatch.setattr(published_manifests, "SHARD_BYTES", 20_000)
     release(request_of(formats=("webdataset", "parquet")))

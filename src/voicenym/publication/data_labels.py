@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -64,10 +65,10 @@ def entries(files: Iterable[Verified], keep: Collection[str]) -> list[Entry]:
         labels = {label: getattr(recording, label) for label in LABELS if label in keep}
         place = f"{SOUND}/{name}{recording.path.suffix.lower()}"
         found.append(Entry(utterance, speaker, place, one, labels))
-    _check_unique([e.utterance for e in found])
-    _check_unique([e.file_name for e in found])
+    check_unique([e.utterance for e in found])
+    check_unique([e.file_name for e in found])
     speakers = {(e.verified.recording.speaker, e.speaker) for e in found}
-    _check_unique([short for _, short in sorted(speakers)])
+    check_unique([short for _, short in sorted(speakers)])
     return sorted(found, key=lambda entry: entry.utterance)
 
 
@@ -76,11 +77,21 @@ def _word(name: str) -> str:
     return "-".join(name.replace("/", " ").split())
 
 
-def _check_unique(names: list[str]) -> None:
-    seen: set[str] = set()
+def check_unique(names: Iterable[str], cure: str = "rename one") -> None:
+    """Refuses names that some file systems hold for one: without regard to case, and after NFC.
+
+    Raises:
+        CorpusError: two names are alike.
+    """
+    seen: dict[str, str] = {}
     for name in names:
-        if name in seen:
-            raise CorpusError(
-                f"{name}: two recordings or speakers of the corpus would have this name; rename one"
+        plain = unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+        if plain in seen:
+            other = (
+                "" if seen[plain] == name else f" or {seen[plain]}, which some systems hold equal"
             )
-        seen.add(name)
+            raise CorpusError(
+                f"{name}: two recordings or speakers of the corpus would have this name{other}; "
+                f"{cure}"
+            )
+        seen[plain] = name

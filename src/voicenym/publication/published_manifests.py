@@ -15,7 +15,7 @@ from voicenym.corpus import kaldi_tables
 from voicenym.corpus.timestamps import CONSTANT
 from voicenym.errors import DependencyError
 from voicenym.libraries import library
-from voicenym.publication.data_labels import Entry
+from voicenym.publication.data_labels import Entry, check_unique
 
 METADATA = "metadata.csv"
 """Table of all recordings, as Hugging Face's ``audiofolder`` reads it."""
@@ -90,16 +90,21 @@ def write_lhotse(folder: Path, entries: Sequence[Entry]) -> None:
 
 
 def write_webdataset(folder: Path, entries: Sequence[Entry]) -> None:
-    """Writes ``webdataset/shard-NNNNNN.tar``: sound and ``.json`` of each utterance."""
+    """Writes ``webdataset/shard-NNNNNN.tar``: sound and ``.json`` of each utterance.
+
+    Raises:
+        CorpusError: two utterances would have one key.
+    """
+    keys = {entry.utterance: _webdataset_key(entry) for entry in entries}
+    check_unique(keys.values(), "rename one, or name other formats with --format")
     (folder / "webdataset").mkdir()
     for number, shard in enumerate(_shards(entries)):
         path = folder / "webdataset" / f"shard-{number:06}.tar"
-        with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as tar:
+        with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
             for entry in shard:
                 sound = folder / entry.file_name
                 label = json.dumps(entry.row(), ensure_ascii=False, sort_keys=True).encode()
-                # WebDataset ends a key at its first dot
-                key = entry.utterance.replace(".", "_")
+                key = keys[entry.utterance]
                 suffix = Path(entry.file_name).suffix
                 with sound.open("rb") as file:
                     for name, size, content in (
@@ -109,6 +114,11 @@ def write_webdataset(folder: Path, entries: Sequence[Entry]) -> None:
                         info = tarfile.TarInfo(name)
                         info.size, info.mtime = size, CONSTANT
                         tar.addfile(info, content)
+
+
+def _webdataset_key(entry: Entry) -> str:
+    """Name of an utterance's members; WebDataset ends a key at its first dot."""
+    return entry.utterance.replace(".", "_")
 
 
 def write_parquet(folder: Path, entries: Sequence[Entry]) -> None:
