@@ -62,6 +62,16 @@ def test_a_pipe_gives_the_stream_later_by_its_latency(command, key, extra):
     numpy.testing.assert_allclose(out[latency:-400], whole[:-400], atol=2 / 32768)
 
 
+@pytest.mark.parametrize("seconds", ["0.5", "0.505", "9"])
+def test_a_pipe_ends_after_the_seconds_that_are_wanted(command, key, seconds):
+    arguments = ("live", "--stdin", "--stdout", "-s", "mcadams", "--key", key, "--speaker", "anna")
+    given = pcm(sound())
+    count = min(RATE, round(float(seconds) * RATE))
+    done = command(*arguments, "--seconds", seconds, input=given)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == command(*arguments, input=given[: 2 * count]).stdout
+
+
 @pytest.mark.parametrize("caller", ["left", "right"])
 def test_of_a_call_on_a_pipe_one_channel_is_hidden(command, key, caller):
     left, right = sound(), sound(seed=5)
@@ -105,6 +115,11 @@ def test_sound_with_nan_comes_out_as_silence_and_a_message(command):
         (["--stdin"], b"", "--stdin and --stdout go together"),
         (["--stdin", "--stdout", "--out", "x"], b"", "use no devices"),
         (["--stdin", "--stdout", "--pcm", "mp3"], b"", "--pcm is s16le or f32le, not 'mp3'"),
+        (["--stdin", "--stdout", "--margin", "20"], b"", "leave out --margin"),
+        (["--stdin", "--stdout", "--device-latency", "20"], b"", "leave out --margin and --dev"),
+        (["--stdin", "--stdout", "--rtp-codec", "pcma"], b"", "--rtp-codec, --rtp-type and --jit"),
+        (["--jitter", "20"], b"", "--jitter go with --rtp"),
+        (["--rtp", "4000", "--rtp-peer", "127.0.0.1:5", "--pcm", "f32le"], b"", "--pcm goes with"),
         (["--caller", "both"], b"", "--caller is left or right, not 'both'"),
         (["--virtual-microphone", "--out", "x"], b"", "leave out --out"),
         (["--measure", "5", "--caller", "left"], b"", "leave out --monitor and --caller"),

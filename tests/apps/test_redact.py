@@ -507,6 +507,8 @@ def test_the_language_of_words_is_no_setting_of_systems_without_one(command, scr
             ("anonymize", "talk.wav", "--rttm", "no.rttm", "--redact", "names", "--by", "beep"),
             ("silence or word",),
         ),
+        (("anonymize", "talk.wav", "--unheard", "silence"), ("add --redact", "--unheard")),
+        (("anonymize", "talk.wav", "--least-confidence", "0.9"), ("add --redact", "--least-conf")),
         (("anonymize", "talk.wav", "--on-miss", "sentence"), ("add --redact",)),
     ],
 )

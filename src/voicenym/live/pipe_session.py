@@ -21,6 +21,7 @@ def run_pipe(
     target: BinaryIO,
     pcm: str,
     say: Callable[[str], None],
+    most: int | None = None,
 ) -> int:
     """Anonymize PCM block by block; each block is written before the next is read.
 
@@ -33,6 +34,7 @@ def run_pipe(
         target: gets PCM of the same kind.
         pcm: name of the format, one of :data:`FORMATS`.
         say: gets each message of the engine.
+        most: samples of a channel that are read at most; None for all.
 
     Returns:
         Number of samples of a channel that were read.
@@ -47,7 +49,12 @@ def run_pipe(
     engine.work()  # the stream is there before the first sample
     latency = engine.stream_latency  # after a fault at the end there is no stream
     count = written = 0
-    while len(data := _read(source, engine.block * width)) == engine.block * width:
+
+    def size() -> int:
+        """Samples of the next block."""
+        return engine.block if most is None else min(engine.block, most - count)
+
+    while len(data := _read(source, size() * width)) == engine.block * width:
         count += engine.block
         written += _through(engine, _decoded(data, kind, engine.channels), target, kind, say)
     rest = len(data) % width

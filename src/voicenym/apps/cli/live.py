@@ -14,6 +14,9 @@ from voicenym.errors import VoicenymError
 app = new_app()
 DEVICES, PIPE, TIMING, KEYS = "Devices", "Pipe", "Delay", "Key and speaker"
 RTP = "Telephone switch"
+PCM, CODEC = "s16le", "pcmu"
+JITTER, MARGIN, LATENCY = 60.0, 10.0, 10.0
+"""Defaults in milliseconds."""
 
 
 @command(
@@ -67,7 +70,7 @@ def live(
         False, "--stdout", rich_help_panel=PIPE, help="Write PCM to standard output."
     ),
     pcm: str = typer.Option(
-        "s16le", "--pcm", rich_help_panel=PIPE, help="Format of the samples: s16le or f32le."
+        PCM, "--pcm", rich_help_panel=PIPE, help="Format of the samples: s16le or f32le."
     ),
     rtp: str | None = typer.Option(
         None,
@@ -95,7 +98,7 @@ def live(
         None, "--rtp-agent-peer", metavar="HOST[:PORT]", rich_help_panel=RTP, help="Its peer."
     ),
     rtp_codec: str = typer.Option(
-        "pcmu", "--rtp-codec", rich_help_panel=RTP, help="pcmu, pcma (G.711), or l16."
+        CODEC, "--rtp-codec", rich_help_panel=RTP, help="pcmu, pcma (G.711), or l16."
     ),
     rtp_type: int | None = typer.Option(
         None,
@@ -104,7 +107,7 @@ def live(
         help="Payload type; 0 and 8 with G.711, 96 with l16 (11 at 44.1 kHz) unless given.",
     ),
     jitter: float = typer.Option(
-        60.0,
+        JITTER,
         "--jitter",
         metavar="MS",
         min=0.0,
@@ -130,7 +133,7 @@ def live(
         help="Shortest block in milliseconds; what this machine holds is measured at the start.",
     ),
     margin: float = typer.Option(
-        10.0,
+        MARGIN,
         "--margin",
         metavar="MS",
         min=0.0,
@@ -139,7 +142,7 @@ def live(
         help="Sound kept against late blocks, in milliseconds; more delay, fewer drop-outs.",
     ),
     latency: float = typer.Option(
-        10.0,
+        LATENCY,
         "--device-latency",
         metavar="MS",
         min=2.0,
@@ -156,7 +159,11 @@ def live(
         help="Measure delay and drop-outs by chirps from --out to --in; no voice goes out.",
     ),
     seconds: float | None = typer.Option(
-        None, "--seconds", min=0.1, rich_help_panel=TIMING, help="End after so many seconds."
+        None,
+        "--seconds",
+        min=0.1,
+        rich_help_panel=TIMING,
+        help="End after so many seconds; on a pipe, after so many of its sound.",
     ),
     system: str | None = typer.Option(
         None, "--system", "-s", rich_help_panel="System", help="System; one that works live."
@@ -204,11 +211,23 @@ def live(
             "--stdin and --stdout use no devices; leave out --in, --out, --monitor, "
             "--virtual-microphone and --measure"
         )
+    if stdin and (margin, latency) != (MARGIN, LATENCY):
+        raise VoicenymError(
+            "a pipe waits for each block; leave out --margin and --device-latency, which are for "
+            "devices"
+        )
+    if pcm != PCM and not stdin:
+        raise VoicenymError("--pcm goes with --stdin and --stdout; give both, or leave it out")
     legs = live_rtp.legs(rtp, rtp_peer, rtp_agent, rtp_agent_peer)
     if legs and (stdin or source or target or monitor or microphone or measure or caller):
         raise VoicenymError(
             "--rtp uses no devices and pipes; leave out --in, --out, --monitor, --stdin, "
             "--virtual-microphone, --caller and --measure"
+        )
+    if not legs and (rtp_codec != CODEC or rtp_type is not None or jitter != JITTER):
+        raise VoicenymError(
+            "--rtp-codec, --rtp-type and --jitter go with --rtp [HOST:]PORT; give it, or leave "
+            "them out"
         )
     if microphone and target:
         raise VoicenymError("--virtual-microphone is the output; leave out --out")

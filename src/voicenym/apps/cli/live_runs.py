@@ -118,7 +118,7 @@ def live_voice(
 
 
 def run_on_pipe(voice: Voice, timing: Timing, caller: str | None, pcm: str) -> None:
-    """Anonymize standard input to standard output."""
+    """Anonymize standard input to standard output, to its end or for ``--seconds`` of sound."""
     from voicenym.live.live_engine import LiveEngine
     from voicenym.live.pipe_session import run_pipe
     from voicenym.live.sound_devices import LIVE_RATE
@@ -134,7 +134,8 @@ def run_on_pipe(voice: Voice, timing: Timing, caller: str | None, pcm: str) -> N
         channels=2 if caller else 1,
         hidden=1 if caller == "right" else 0,
     )
-    run_pipe(engine, sys.stdin.buffer, sys.stdout.buffer, pcm, voice.say.warn)
+    most = None if timing.seconds is None else round(timing.seconds * rate)
+    run_pipe(engine, sys.stdin.buffer, sys.stdout.buffer, pcm, voice.say.warn, most)
 
 
 def run_on_devices(

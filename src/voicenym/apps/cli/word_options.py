@@ -74,8 +74,9 @@ ENTITIES = typer.Option(
         "Default: the largest installed, else rules (English)."
     ),
 )
+LEAST_CONFIDENCE = 0.4
 LEAST = typer.Option(
-    0.4,
+    LEAST_CONFIDENCE,
     "--least-confidence",
     metavar="NUMBER",
     min=0.0,
@@ -139,10 +140,12 @@ class RedactOptions:
         """
         if not self.wanted:
             about_words = self.recogniser or self.entities or self.synthesiser
-            if about_words or self.on_miss != "stop" or self.by != "silence":
+            chosen = (self.on_miss, self.by, self.unheard, self.least)
+            if about_words or chosen != ("stop", "silence", "keep", LEAST_CONFIDENCE):
                 raise RedactionError(
-                    "--recogniser, --entities, --on-miss, --by and --synthesiser are about words "
-                    "to remove; add --redact names, or --list FILE"
+                    "--recogniser, --entities, --on-miss, --by, --synthesiser, --unheard and "
+                    "--least-confidence are about words to remove; add --redact names, or --list "
+                    "FILE"
                 )
             return
         if self.by not in ("silence", "word"):
