@@ -71,6 +71,53 @@ def test_shares_that_do_not_fit_are_refused():
             key_shares.split(KEY, count, need)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["revision recast -3"],
+        ["revision recast 0"],
+        [f"revision recast {'9' * 5000}"],
+        ["revision recast \u0663"],
+        ["revision derivation 2"],
+        ["revision recast 1", "revision recast 1"],
+    ],
+)
+def test_a_share_with_no_revision_is_damaged(lines):
+    share = key_shares.split(Key(bytes(32), {}), 3, 2)[0].text().splitlines()
+    with pytest.raises(KeyFileError, match=r"x: the share is damaged; restore it"):
+        key_shares.Share.parse("\n".join([*share[:3], *lines, *share[3:]]), "x")
+    with pytest.raises(KeyFileError, match="damaged"):
+        key_shares.Share.parse(share[0], "x")
+
+
+def test_a_key_file_with_a_revision_of_5000_digits_is_damaged(path):
+    path.write_text(f"{path.read_text()}vtln {'9' * 5000}\n")
+    with pytest.raises(KeyFileError, match="damaged: line 5 is not a system's name and its rev"):
+        Key.load(path)
+
+
+def test_pipes_are_not_waited_for(tmp_path, command):
+    os.mkfifo(tmp_path / "pipe")
+    for arguments in (("show", "pipe"), ("join", "pipe", "-o", "k2"), ("destroy", "pipe", "--yes")):
+        done = command("key", *arguments)
+        assert done.returncode == 1
+        assert b"pipe: " in done.stderr
+        assert b"it is no regular file" in done.stderr
+
+
+def test_shares_are_on_the_disk_before_the_key_may_be_destroyed(path, tmp_path, monkeypatch):
+    """Three files, their folder, and the folder that it is in."""
+    flushed = []
+    real = os.fsync
+    monkeypatch.setattr(
+        os, "fsync", lambda handle: (flushed.append(os.fstat(handle).st_ino), real(handle))
+    )
+    key_shares.save(key_shares.split(KEY, 3, 2), tmp_path / "shares")
+    written = [*(tmp_path / "shares").iterdir(), tmp_path / "shares", tmp_path]
+    assert {place.stat().st_ino for place in written} <= set(flushed)
+    assert len(written) == 5
+
+
 def test_without_the_package_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "shamir_mnemonic", None)
     with pytest.raises(DependencyError, match=r"voicenym\[shares\]"):

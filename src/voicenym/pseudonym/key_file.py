@@ -8,13 +8,23 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from voicenym.errors import KeyFileError
+from voicenym.pseudonym import secret_files
 from voicenym.pseudonym.derivation import ALL_FIRST, DERIVATION_VERSION, KEY_BYTES
 
 MOST_KEY_FILE = 1 << 16
 """Largest size of a key file, in bytes."""
 _HEADER = "voicenym-key-1"
 _HEADER_2 = "voicenym-key-2"
-_DERIVATION = "derivation"
+DERIVATION = "derivation"
+"""Name in a key file of the version of the derivation; no system has it."""
+MOST_DIGITS = 9
+"""Most digits of a revision."""
+
+
+def revision_of(text: bytes) -> int | None:
+    """Number of a revision, from 1; None if the text is none."""
+    number = int(text) if text.isdigit() and len(text) <= MOST_DIGITS else 0
+    return number or None
 
 
 def read(path: Path) -> tuple[bytes, Mapping[str, int]]:
@@ -24,8 +34,7 @@ def read(path: Path) -> tuple[bytes, Mapping[str, int]]:
         KeyFileError: missing, unreadable, too short, not a key file, or of a later release.
     """
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_KEY_FILE)
+        data = secret_files.content(path, MOST_KEY_FILE)
     except FileNotFoundError:
         raise KeyFileError(
             f"{path}: no such key file; make one with: voicenym key new {path}"
@@ -59,23 +68,15 @@ def write(path: Path, secret: bytes, revisions: Mapping[str, int]) -> None:
     Raises:
         KeyFileError: if the file exists (a lost key cannot be made again) or cannot be written.
     """
-    lines = [f"{_HEADER_2} {secret.hex()}", f"{_DERIVATION} {DERIVATION_VERSION}"]
+    lines = [f"{_HEADER_2} {secret.hex()}", f"{DERIVATION} {DERIVATION_VERSION}"]
     lines += [f"{name} {revisions[name]}" for name in sorted(revisions)]
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        secret_files.write_private(path, "\n".join(lines) + "\n")
     except FileExistsError:
         raise KeyFileError(
             f"{path}: exists already and a key is never overwritten; choose another name"
         ) from None
     except OSError as error:
-        raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write("\n".join(lines) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-    except OSError as error:
-        path.unlink(missing_ok=True)
         raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
 
 
@@ -86,21 +87,22 @@ def _revisions_of(path: Path, lines: bytes) -> dict[str, int]:
         KeyFileError: malformed, or of a derivation that this release does not know.
     """
     revisions: dict[str, int] = {}
-    for number, line in enumerate(lines.splitlines(), 2):
+    for place, line in enumerate(lines.splitlines(), 2):
         words = line.split()
         if not words:
             continue
         name = words[0].decode("utf-8", "replace")
-        if len(words) != 2 or not words[1].isdigit() or int(words[1]) < 1 or name in revisions:
+        number = revision_of(words[1]) if len(words) == 2 else None
+        if number is None or name in revisions:
             raise KeyFileError(
-                f"{path}: damaged: line {number} is not a system's name and its revision; restore "
+                f"{path}: damaged: line {place} is not a system's name and its revision; restore "
                 "it from a copy, other revisions give other voices"
             )
-        revisions[name] = int(words[1])
-    derivation = revisions.pop(_DERIVATION, None)
+        revisions[name] = number
+    derivation = revisions.pop(DERIVATION, None)
     if derivation is None:
         raise KeyFileError(
-            f"{path}: damaged: no line '{_DERIVATION} {DERIVATION_VERSION}'; restore it from a copy"
+            f"{path}: damaged: no line '{DERIVATION} {DERIVATION_VERSION}'; restore it from a copy"
         )
     if derivation != DERIVATION_VERSION:
         raise KeyFileError(

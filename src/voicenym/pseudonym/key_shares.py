@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 
 from voicenym.errors import DependencyError, KeyFileError
+from voicenym.pseudonym import key_file, secret_files
 from voicenym.pseudonym.secret_key import Key
 
 HEADER = "voicenym-key-share-1"
@@ -70,9 +72,11 @@ class Share:
             revisions = [rest.split() for key, rest in fields if key == "revision"]
             (check,) = [rest for key, rest in fields if key == "check"]
             (words,) = [rest for key, rest in fields if key == "words"]
-            found = {system: int(revision) for system, revision in revisions}
-            return cls(int(number), int(count), int(need), check, found, words)
-        except ValueError:
+            found = {system: _number(revision) for system, revision in revisions}
+            if len(found) < len(revisions) or key_file.DERIVATION in found:
+                raise ValueError("not as a key file has revisions")
+            return cls(_number(number), _number(count), _number(need), check, found, words)
+        except (ValueError, IndexError):
             raise KeyFileError(
                 f"{name}: the share is damaged; restore it from a copy, or use another share"
             ) from None
@@ -132,6 +136,53 @@ def join(shares: Sequence[Share]) -> Key:
     if _check(key) != first.check:
         raise KeyFileError("the shares make another key; check the words of each, or use another")
     return key
+
+
+def save(shares: Sequence[Share], folder: Path) -> None:
+    """Writes shares into a new folder and flushes them to the disk: the key may be destroyed then.
+
+    Args:
+        shares: each gets a file ``share-NUMBER.txt``, readable by its owner only.
+        folder: to make, for its owner only.
+
+    Raises:
+        KeyFileError: the folder exists, or the shares cannot be written.
+    """
+    try:
+        folder.mkdir(mode=0o700)
+        for share in shares:
+            secret_files.write_private(folder / f"share-{share.number}.txt", share.text())
+        secret_files.flush_folder(folder.absolute().parent)
+    except OSError as error:
+        raise KeyFileError(
+            f"{folder}: the shares cannot be written ({error.strerror}); name a new folder"
+        ) from None
+
+
+def load(path: Path) -> Share:
+    """Share of a file.
+
+    Raises:
+        KeyFileError: it cannot be read, is no share, or is damaged.
+    """
+    try:
+        text = secret_files.content(path, key_file.MOST_KEY_FILE).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "no text"
+        raise KeyFileError(f"{path}: the share cannot be read ({why})") from None
+    return Share.parse(text, str(path))
+
+
+def _number(text: str) -> int:
+    """A number from 1.
+
+    Raises:
+        ValueError: it is none.
+    """
+    number = key_file.revision_of(text.encode())
+    if number is None:
+        raise ValueError("no number from 1")
+    return number
 
 
 def _check(key: Key) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import typer
@@ -107,21 +106,10 @@ def split(
 
     Fewer shares than needed say nothing about the key. Each file is readable by its owner only.
     """
-    from voicenym.errors import KeyFileError
     from voicenym.pseudonym import Key, key_shares
 
     _check_name(output, "shares are files in a folder; give its name")
-    made = key_shares.split(Key.load(path), shares, need)
-    try:
-        output.mkdir(mode=0o700)
-        for share in made:
-            name = output / f"share-{share.number}.txt"
-            with open(name, "x", encoding="utf-8", opener=_owner_only) as file:
-                file.write(share.text())
-    except OSError as error:
-        raise KeyFileError(
-            f"{output}: the shares cannot be written ({error.strerror}); name a new folder"
-        ) from None
+    key_shares.save(key_shares.split(Key.load(path), shares, need), output)
     typer.echo(
         f"{output}: {shares} shares, of which {need} make the key. Give each to another person, "
         f"and destroy {path}: voicenym key destroy {path} --yes",
@@ -135,18 +123,10 @@ def join(
     output: Path = typer.Option(..., "--output", "-o", help="Key file; never overwritten."),
 ) -> None:
     """Make a key again from its shares."""
-    from voicenym.errors import KeyFileError
     from voicenym.pseudonym import key_shares
 
     _check_name(output)
-    found = []
-    for path in shares:
-        try:
-            text = path.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "no text"
-            raise KeyFileError(f"{path}: the share cannot be read ({why})") from None
-        found.append(key_shares.Share.parse(text, str(path)))
+    found = [key_shares.load(path) for path in shares]
     key_shares.join(found).save(output)
     typer.echo(f"{output}: the key of {found[0].count} shares", err=True)
 
@@ -182,7 +162,3 @@ def _check_name(path: Path, cure: str = "a key is a file; give a name") -> None:
 
     if str(path) == "-":
         raise KeyFileError(f"{path}: {cure}")
-
-
-def _owner_only(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
