@@ -284,6 +284,31 @@ def test_a_speaker_of_the_mapping_counts_as_a_name(request_of, anonymized, tmp_p
         release(request_of())
 
 
+def test_a_mapping_is_read_from_any_folder(command, originals, stated, tmp_path, monkeypatch):
+    command("key", "new", "k")
+    options = ("-o", "anon", "-k", "k", "--rename", "-s", "recast", "--workers", "1")
+    done = command("anonymize", originals.name, *options, "--mapping", "map")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    request = Request(
+        tmp_path / "anon", tmp_path / "out", read(stated), mapping=tmp_path / "map", formats=()
+    )
+    assert all(one.compared for one in release(request).files)
+    shutil.rmtree(tmp_path / "out")
+    # a mapping of an earlier version
+    mapping = tmp_path / "map"
+    mapping.write_text(mapping.read_text("utf-8").replace(f"{tmp_path}/", ""), "utf-8")
+    with pytest.raises(CorpusError, match="release in that folder"):
+        release(request)
+    monkeypatch.chdir(tmp_path)
+    release(request)
+    done = command("anonymize", originals.name, *options, "--mapping", "map")
+    assert done.returncode == 0, done.stderr
+    assert mapping.read_text("utf-8").count(f'"output": "{tmp_path}/') == 4
+    assert len(mapping.read_text("utf-8").splitlines()) == 4
+
+
 def test_labels_are_published_only_if_asked(request_of, anonymized, tmp_path):
     for path in anonymized.rglob("*.wav"):
         path.with_suffix(".txt").write_text("what was said", "utf-8")

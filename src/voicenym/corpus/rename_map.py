@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -36,7 +37,8 @@ def check_place(path: Path, output: Path) -> None:
 def write(path: Path, items: Iterable[Item]) -> None:
     """Writes ``{"input", "speaker", "output"}``, a line for each existing output; mode 0600.
 
-    Lines of an earlier run about other outputs stay.
+    Paths are absolute, so that the mapping is read from any folder. Lines of an earlier run about
+    other outputs stay.
 
     Args:
         path: of the mapping.
@@ -48,10 +50,12 @@ def write(path: Path, items: Iterable[Item]) -> None:
     lines = _read(path)
     for item in items:
         if item.target.is_file():
-            lines[str(item.target)] = {
-                "input": str(item.source),
+            lines.pop(str(item.target), None)  # earlier versions wrote paths as given
+            source, output = item.source, os.path.abspath(item.target)
+            lines[output] = {
+                "input": os.path.abspath(source) if isinstance(source, Path) else str(source),
                 "speaker": item.speaker,
-                "output": str(item.target),
+                "output": output,
             }
     try:
         file = AtomicFile(path, overwrite=True, mode=_MODE)

@@ -55,12 +55,19 @@ def originals_of(
         CorpusError: recordings have no original.
     """
     if mapping is not None:
-        inputs = _mapped(mapping)
+        inputs, relative = _mapped(mapping)
         pairs = {
             one.name: Recording(one.name, *inputs[one.path.resolve()])
             for one in found
             if one.path.resolve() in inputs
         }
+        whole = len(pairs) == len(found) and all(one.path.is_file() for one in pairs.values())
+        if relative and not whole:
+            raise CorpusError(
+                f"{mapping}: names files by paths that were relative to the folder in which "
+                "voicenym anonymize ran, and not all of them are found from here; run voicenym "
+                "release in that folder"
+            )
         where = str(mapping)
     elif original is not None:
         there = {one.name: one for one in recordings(original, level=level)}
@@ -77,18 +84,20 @@ def originals_of(
     return pairs
 
 
-def _mapped(path: Path) -> dict[Path, tuple[str, Path]]:
-    """Speaker and original of each output."""
+def _mapped(path: Path) -> tuple[dict[Path, tuple[str, Path]], bool]:
+    """Speaker and original of each output; and whether paths are relative, of earlier versions."""
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-        return {
-            Path(line["output"]).resolve(): (str(line.get("speaker", "")), Path(line["input"]))
+        found = {
+            Path(line["output"]): (str(line.get("speaker", "")), Path(line["input"]))
             for line in lines
         }
     except FileNotFoundError:
         raise CorpusError(f"{path}: does not exist; check the name") from None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise CorpusError(f"{path}: is no file of voicenym anonymize --mapping") from None
+    relative = any(not (o.is_absolute() and i.is_absolute()) for o, (_, i) in found.items())
+    return {output.resolve(): original for output, original in found.items()}, relative
 
 
 def check_names(
