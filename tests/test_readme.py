@@ -117,7 +117,7 @@ def speakers(sample: Path, folder: Path, factors: tuple[float, ...], texts: int 
     levels = np.square(samples[: len(samples) // hop * hop]).reshape(-1, hop).mean(1)
     middle = (100 + int(np.convolve(levels, np.ones(12), "same")[100:-100].argmin())) * hop
     for number, factor in enumerate(factors):
-        speaker = folder / f"{folder.name}{number}"
+        speaker = folder / f"of-{folder.name}-{number}"  # test0 would be no person
         speaker.mkdir(parents=True)
         for name, half, text in zip(
             "ab", (samples[:middle], samples[middle:]), SENTENCES, strict=True
@@ -137,7 +137,7 @@ def small(desk: Path, sample: Path) -> Path:
     speakers(sample, desk / "others", (0.82, 0.88, 0.94, 0.98, 1.04, 1.12))
     speakers(sample, desk / "other-corpus", (0.86, 1.1))
     speakers(sample, desk / "test", (0.96, 1.06), texts=1)
-    shutil.copy(desk / "test" / "test1" / "a.wav", desk / "talk.wav")
+    shutil.copy(desk / "test" / "of-test-1" / "a.wav", desk / "talk.wav")
     (desk / "small.yaml").write_text(SMALL_VERIFIER)
     (desk / "resynthesis.yaml").write_text(RESYNTHESIS)
     return desk
