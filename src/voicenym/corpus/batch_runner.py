@@ -187,7 +187,7 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
         )
     if job.log is None:
         return
-    if not job.opaque and any("sha256" in v and "input" not in v for v in state.lines.values()):
+    if not job.opaque and any(_has_drawn_name(line) for line in state.lines.values()):
         # equal sounds would have both names: the log has their SHA-256
         raise CorpusError(
             f"{job.log}: is of an earlier run with --rename, whose drawn names this run would link "
@@ -225,6 +225,11 @@ def is_of(job: Job, line: Line, stamp: Line | None = None) -> bool:
     if not same_stamp(line, job.stamp() if stamp is None else stamp):
         return False
     return "fallback" not in line or (job.fallback is not None and job.fallback.is_of(line))
+
+
+def _has_drawn_name(line: Line) -> bool:
+    """Whether a line is of an output of a run with --rename; earlier releases did not say so."""
+    return "sha256" in line and "key_check" in line and "input" not in line
 
 
 def _has_voices_of(job: Job, line: Line) -> bool:

@@ -159,9 +159,9 @@ class KaldiFolder:
         speakers = {
             name: speaker
             for name, speaker in before.get("utt2spk", {}).items()
-            if name not in ours and name in known and known[name].is_file()
+            if name not in ours and name in known and self._target(name).is_file()
         }
-        found["wav.scp"] |= {name: str(known[name]) for name in speakers}
+        found["wav.scp"] |= {name: str(self._target(name)) for name in speakers}
         found["utt2spk"] |= speakers
         found["spk2utt"] = _by_speaker(found["utt2spk"])
         people = {*speakers.values()}
@@ -169,6 +169,10 @@ class KaldiFolder:
             kept = people if _of_speakers(name) else speakers
             rows = {row: v for row, v in before.get(name, {}).items() if row in kept}
             found[name] = rows | found[name]
+
+    def _target(self, utterance: str) -> Path:
+        """Output of an utterance by its name in the new tables."""
+        return self.output / FOLDER / f"{utterance}.wav"
 
     def _earlier_tables(self, strict: bool) -> dict[str, dict[str, str]]:
         """Tables that this run would replace, by name.
