@@ -105,6 +105,18 @@ def test_pipes_are_not_waited_for(tmp_path, command):
         assert b"it is no regular file" in done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/fd").is_dir(), reason="the system has no /dev/fd")
+def test_a_key_may_come_through_a_pipe_of_the_shell(path):
+    """As in ``--key <(gpg -d project.key.gpg)``."""
+    reading, writing = os.pipe()
+    try:
+        os.write(writing, path.read_bytes())
+        os.close(writing)
+        assert Key.load(Path(f"/dev/fd/{reading}")) == Key.load(path)
+    finally:
+        os.close(reading)
+
+
 def test_shares_are_on_the_disk_before_the_key_may_be_destroyed(path, tmp_path, monkeypatch):
     """Three files, their folder, and the folder that it is in."""
     flushed = []

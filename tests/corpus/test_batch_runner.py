@@ -121,7 +121,8 @@ def test_a_flush_that_fails_fails_its_recording(items, job, events):
 @pytest.mark.parametrize(
     "change", [{"key": Key(b"1" * 32)}, {"system": "formant"}, {"parameters": {"order": 30}}]
 )
-def test_other_recordings_in_a_folder_are_refused_other_voices(items, job, change):
+def test_other_recordings_in_a_folder_are_refused_other_voices(items, job, change, tmp_path):
+    job = replace(job, log=tmp_path / "voicenym.jsonl")
     run(job, items[:2])
     other = replace(job, **change)
     for overwrite in (False, True):
@@ -130,6 +131,12 @@ def test_other_recordings_in_a_folder_are_refused_other_voices(items, job, chang
     for item in items[:2]:
         item.target.unlink()
     assert run(other, items[2:4]).done == 2
+
+
+def test_recordings_that_were_named_one_by_one_may_have_other_voices(items, job):
+    """They lie beside the log, and each is a speaker of its own."""
+    run(job, items[:2])
+    assert run(replace(job, key=Key(b"1" * 32)), items[2:4]).done == 2
 
 
 def test_what_is_overwritten_may_have_had_other_voices(items, job):

@@ -4,7 +4,7 @@ The run state (:mod:`voicenym.corpus.run_state`) knows the existing outputs:
 
 - an unchanged output in the state, of an unchanged recording, is skipped;
 - an output that was made with another key, system or parameters stops the run, also if this run
-  does not make it, because voices of one speaker would differ;
+  makes others in the same folder and not that one, because voices of one speaker would differ;
 - an output whose recording has changed since is an error;
 - for any other output, the recording is anonymized again into a temporary file. If the two are
   equal, the output comes from a killed run and is done; otherwise it is an error. It is never
@@ -176,8 +176,11 @@ def _log_folder(job: Job) -> set[Path]:
 
 
 def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
-    """Stops the run before any work if an earlier run with other voices made outputs that stay,
-    or if names of the originals would link drawn names to them.
+    """Stops the run before any work if an earlier run with other voices made outputs that stay
+    beside those of this run, or if names of the originals would link drawn names to them.
+
+    A folder beside the log is of a speaker, or of several; outputs beside the log itself were named
+    on the command line one by one, each a speaker of its own.
     """
     if job.opaque and any("input" in line for line in state.lines.values()):
         assert job.log is not None
@@ -194,9 +197,12 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
             "to the original ones; add --rename, or choose a new folder with -o"
         )
     ours = {output_name(item.target, job.log) for item in items}
+    folders = {_folder(output) for output in ours} - {""}
     for output, line in state.lines.items():
         mine, target = output in ours, job.log.parent / output
         if "sha256" not in line or (mine and job.overwrite):
+            continue
+        if not mine and _folder(output) not in folders:
             continue
         if is_of(job, line) if mine else _has_voices_of(job, line):
             continue
@@ -207,6 +213,12 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
                 "voices of one speaker would differ; go on with the same --key and "
                 f"--system{_with_fallback(line)}, or {cure}"
             )
+
+
+def _folder(output: str) -> str:
+    """The folder beside the log that an output lies in; empty for one beside the log."""
+    first, *rest = Path(output).parts
+    return first if rest else ""
 
 
 def _check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:

@@ -7,19 +7,25 @@ import os
 import stat
 from pathlib import Path
 
+OF_THE_SHELL = "/dev/fd"
+"""Folder of pipes whose other end a shell has opened for this process."""
 _NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def content(path: Path, most: int) -> bytes:
-    """Content of a regular file, at most so many bytes.
+    """Content of a regular file, or of a shell's pipe such as ``<(gpg -d project.key.gpg)``, at
+    most so many bytes.
 
     Raises:
-        OSError: it cannot be read, or is no regular file: a pipe may never end.
+        OSError: it cannot be read, or is neither: another pipe may never end.
     """
     handle = os.open(path, os.O_RDONLY | _NONBLOCK | _BINARY)
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        mode = os.fstat(handle).st_mode
+        if stat.S_ISFIFO(mode) and str(path.parent) == OF_THE_SHELL:
+            os.set_blocking(handle, True)
+        elif not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "it is no regular file; write it into one")
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(most)
