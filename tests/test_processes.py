@@ -17,7 +17,7 @@ from voicenym import processes
 pytestmark = pytest.mark.usefixtures("real_workers")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_is_handled_once_the_process_has_started(number, monkeypatch):
     """A process whose parent ends while it starts it would print a traceback."""
     events = []

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext, ForkServerProcess, SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any
 
+from voicenym.ending_signals import ending_signals
 from voicenym.errors import VoicenymError
 from voicenym.isolation import NAMES, environment, own_environment, search_path, unprotected
 
@@ -271,15 +272,16 @@ def _with_path(command: Sequence[str]) -> list[str]:
 
 @contextmanager
 def _deferred_signals() -> Iterator[None]:
-    """Defers SIGINT and SIGTERM to the end of the block, because a process interrupted at its start
-    prints a traceback. A signal mask would be inherited by the process, these handlers are not.
+    """Defers SIGINT, SIGTERM and SIGHUP to the end of the block, because a process interrupted at
+    its start prints a traceback. A signal mask would be inherited by the process, these handlers
+    are not.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     arrived: list[int] = []
     before = {}
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, *ending_signals()):
         if callable(signal.getsignal(number)):
             before[number] = signal.signal(number, lambda number, frame: arrived.append(number))
     try:

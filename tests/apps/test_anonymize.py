@@ -432,26 +432,27 @@ def test_a_full_disk_leaves_nothing_behind(command, speech, tmp_path, request):
     assert not leftovers(tmp_path)
 
 
-def test_a_terminated_run_leaves_no_partial_file(command, speech, tmp_path, monkeypatch):
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_terminated_run_leaves_no_partial_file(number, command, speech, tmp_path, monkeypatch):
     speech("x.wav", seconds=2.0)
     verdict, files = recording_checks.verdict, []
 
     def terminated(*arguments):
         files.extend(leftovers(tmp_path))
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), number)
         return verdict(*arguments)
 
     def unhandled(*arguments):
-        raise AssertionError("the command handles no SIGTERM")
+        raise AssertionError(f"the command handles no {number!r}")
 
     monkeypatch.setattr(recording_checks, "verdict", terminated)
-    before = signal.signal(signal.SIGTERM, unhandled)
+    before = signal.signal(number, unhandled)
     try:
         done = command("anonymize", "x.wav", "-o", "out.wav")
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(number, before)
     assert files, "it ends while there is a partial file"
-    assert done.returncode == 128 + signal.SIGTERM, done.stderr.decode()
+    assert done.returncode == 128 + number, done.stderr.decode()
     assert b"Traceback" not in done.stderr
     assert not (tmp_path / "out.wav").exists()
     assert not leftovers(tmp_path)

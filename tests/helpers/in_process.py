@@ -20,7 +20,7 @@ from pathlib import Path
 from types import ModuleType
 from unittest import mock
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if os.name == "posix" else []))
 QUIET = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 """Warnings that Python shows nobody who has not asked for them."""
 

@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from voicenym import processes
+from voicenym.ending_signals import ending_signals, ignore_hangups
 from voicenym.errors import VoicenymError
 from voicenym.memory import spared_from_collection
 
@@ -96,7 +97,8 @@ def single_threaded(function: Callable[[T], A]) -> Callable[[T], A]:
 def _serve(connection: Connection, prepare: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     """Main loop of a worker process: processes tasks until its parent closes the pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's affair
-    signal.signal(signal.SIGTERM, _exit_on_signal)  # unwinds, so that temporary files are removed
+    for number in ending_signals():
+        signal.signal(number, _exit_on_signal)  # unwinds, so that temporary files are removed
     inbox: SimpleQueue[bytes | None] = SimpleQueue()
     busy = threading.Event()
     with contextlib.suppress(OSError):  # the parent is gone: no error of a task gets here
@@ -156,4 +158,5 @@ def portable(error: Exception) -> Exception:
 
 
 def _exit_on_signal(number: int, frame: object) -> None:
+    ignore_hangups()
     raise SystemExit(128 + number)

@@ -45,13 +45,16 @@ with UploadFolder(Path(sys.argv[1])) as folder:
 """
 
 
+def started(base):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.Popen([sys.executable, "-c", SERVER, base], **pipes, text=True)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """Address of a server, its process and its base folder."""
     base = tmp_path_factory.mktemp("server") / "base"
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    process = subprocess.Popen([sys.executable, "-c", SERVER, base], **pipes, text=True)
-    with process:
+    with started(base) as process:
         yield process.stdout.readline().strip(), process, base
         process.kill()
 
@@ -118,3 +121,18 @@ def test_its_end_wipes_and_its_log_names_nobody(server):
     for word in ("127.0.0.1", "anna", "4711", str(base), "Traceback"):
         assert word not in log
     assert list(base.iterdir()) == []
+
+
+def test_the_loss_of_its_terminal_wipes_too(tmp_path):
+    """A shell and the system send one SIGHUP each."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests themselves may run by nohup
+    try:
+        with started(tmp_path / "base") as process:
+            assert httpx.post(process.stdout.readline().strip(), content=b"x").text == "1"
+            process.send_signal(signal.SIGHUP)
+            process.send_signal(signal.SIGHUP)
+            assert process.wait() == 0
+            assert "Traceback" not in process.stderr.read()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert list((tmp_path / "base").iterdir()) == []

@@ -12,6 +12,7 @@ from typing import TextIO
 import typer
 
 from voicenym.apps.cli.command_group import Entry, Group, new_app
+from voicenym.ending_signals import ending_signals, ignore_hangups
 from voicenym.errors import VoicenymError
 from voicenym.isolation import isolate
 from voicenym.thread_spinning import limit_spinning
@@ -109,7 +110,8 @@ def main() -> None:
     """Runs the command; a user's error gives one line on stderr and a status other than zero."""
     isolate()
     limit_spinning()
-    signal.signal(signal.SIGTERM, _terminated)
+    for number in ending_signals():
+        signal.signal(number, _terminated)
     warnings.showwarning = _warned
     try:
         app()
@@ -144,5 +146,6 @@ def _warned(
 
 
 def _terminated(number: int, frame: object) -> None:
-    """Handler of SIGTERM: raises an exception, so that temporary files are removed."""
+    """Handler of SIGTERM and SIGHUP: raises an exception, so that temporary files are removed."""
+    ignore_hangups()
     sys.exit(128 + number)

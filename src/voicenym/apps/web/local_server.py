@@ -11,6 +11,7 @@ from typing import Any
 from voicenym.apps.web.asgi_types import Application
 from voicenym.apps.web.bind_rules import Binding
 from voicenym.apps.web.quiet_log import set_up
+from voicenym.ending_signals import ending_signals, ignore_hangups
 from voicenym.errors import DependencyError
 
 MOST_HEADERS = 16 << 10
@@ -23,6 +24,7 @@ HEADER_SECONDS = 20.0
 """From the start of a connection to the end of the headers of its first request."""
 MOST_CONNECTIONS = 512
 """Open connections; further ones are closed at once."""
+_HANGUP = getattr(signal, "SIGHUP", None)
 
 
 def need_web() -> None:
@@ -43,7 +45,7 @@ def need_web() -> None:
 def run_server(
     app: Application, binding: Binding, ready: Callable[[str], None] | None = None
 ) -> None:
-    """Serves until SIGINT or SIGTERM; requests in flight get some seconds to end.
+    """Serves until SIGINT, SIGTERM or SIGHUP; requests in flight get some seconds to end.
 
     Args:
         app: of :func:`~voicenym.apps.web.hardening.hardened`.
@@ -82,24 +84,31 @@ def run_server(
 
 @contextmanager
 def _ending() -> Iterator[None]:
-    """Context manager in which SIGTERM unwinds the process, so that folders are wiped: uvicorn
-    sends itself the signals again once it has ended.
+    """Context manager in which SIGTERM and SIGHUP unwind the process, so that folders are wiped:
+    uvicorn sends itself the signals again once it has ended.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, *ending_signals())}
     try:
         for number in before:
-            signal.signal(number, _exit)
+            signal.signal(number, _exit if number != _HANGUP else _hang_up)
         yield
     finally:
         for number, handler in before.items():
-            signal.signal(number, handler)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # which a first SIGHUP has set
+                signal.signal(number, handler)
 
 
 def _exit(number: int, frame: object) -> None:
     raise SystemExit(0)
+
+
+def _hang_up(number: int, frame: object) -> None:
+    """Handler of SIGHUP, which uvicorn does not know: requests in flight end as by SIGTERM."""
+    ignore_hangups()
+    signal.raise_signal(signal.SIGTERM)
 
 
 def _protocol() -> type:
