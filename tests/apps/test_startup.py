@@ -146,7 +146,7 @@ def test_the_list_of_commands_imports_none_of_them():
         "    pass"
     )
     ours = {name for name in found if name.startswith("voicenym.apps.cli.")}
-    assert ours == {"voicenym.apps.cli.command_group"}
+    assert ours == {f"voicenym.apps.cli.{name}" for name in ("command_group", "standard_output")}
 
 
 def help_of(path, command):

@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 import numpy
 
+from voicenym.audio.atomic import write_failed
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.live.live_engine import LiveEngine
 from voicenym.live.live_state import State
@@ -41,7 +42,7 @@ def run_pipe(
 
     Raises:
         AudioError: the input is empty, or ends within a sample; or faults left silence in the
-            output, which is written to its end all the same.
+            output, which is written to its end all the same; or the output takes no more.
         VoicenymError: the session ended by itself; silence was written until then.
     """
     kind = numpy.dtype(FORMATS[pcm])
@@ -95,8 +96,13 @@ def _through(
     while engine.work():
         pass
     out = engine.take(len(block))[:most]
-    target.write(_encoded(out, kind))
-    target.flush()
+    try:
+        target.write(_encoded(out, kind))
+        target.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise write_failed("standard output", error) from error
     if engine.state is State.ENDED:
         raise VoicenymError(engine.messages.pop())
     while engine.messages:

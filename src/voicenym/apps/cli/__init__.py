@@ -12,6 +12,7 @@ from typing import TextIO
 import typer
 
 from voicenym.apps.cli.command_group import Entry, Group, new_app
+from voicenym.apps.cli.standard_output import checked_output
 from voicenym.ending_signals import ending_signals, ignore_hangups
 from voicenym.errors import VoicenymError
 from voicenym.isolation import isolate
@@ -114,7 +115,8 @@ def main() -> None:
         signal.signal(number, _terminated)
     warnings.showwarning = _warned
     try:
-        app()
+        with checked_output():
+            app()
     except VoicenymError as error:
         if os.environ.get("VOICENYM_DEBUG"):
             raise

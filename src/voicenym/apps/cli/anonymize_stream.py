@@ -35,6 +35,7 @@ def anonymize_stream(
     from functools import partial
 
     from voicenym.anonymizer import load
+    from voicenym.audio.atomic import write_failed
     from voicenym.corpus.single_file import anonymize_file
     from voicenym.corpus.speaker_rule import own_of
 
@@ -56,8 +57,13 @@ def anonymize_stream(
         with tempfile.TemporaryFile() as spool:
             result = make(io.BytesIO(data), spool)
             spool.seek(0)
-            shutil.copyfileobj(spool, sys.stdout.buffer)
-            sys.stdout.buffer.flush()
+            try:
+                shutil.copyfileobj(spool, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            except BrokenPipeError:
+                raise
+            except OSError as error:
+                raise write_failed("standard output", error) from error
     if result.refusal is not None and other is not None:
         say.warn(fallback_sentence("standard input", result.refusal, anonymizer.card, other.card))
     for warning in result.warnings:

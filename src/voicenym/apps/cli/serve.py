@@ -115,7 +115,12 @@ def serve(
     if new_token is not None:
         if token_file is None:
             raise VoicenymError("--new-token needs --token-file FILE, to which it is added")
-        typer.echo(add_token(token_file, new_token))
+        token = add_token(token_file, new_token)
+        try:
+            typer.echo(token)
+        except OSError:  # nobody has seen it
+            _take_back(token_file, f"{new_token} {token}\n")
+            raise
         return
     from voicenym.apps.web.local_server import need_web
 
@@ -165,3 +170,14 @@ def serve(
             binding,
             lambda address: typer.echo(f"voicenym serves at {address} (Ctrl-C ends it)", err=True),
         )
+
+
+def _take_back(token_file: Path, line: str) -> None:
+    """Removes a line of a token file, and the file if it holds nothing else."""
+    from voicenym.private import write_private
+
+    rest = token_file.read_text("utf-8").replace(line, "")
+    if rest:
+        write_private(token_file, rest)
+    else:
+        token_file.unlink()

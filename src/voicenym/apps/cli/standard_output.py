@@ -1,0 +1,57 @@
+"""Standard output that takes no more, such as a file on a full disk: one line instead of a
+traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+
+@contextmanager
+def checked_output() -> Iterator[None]:
+    """Context manager around a command; at its end, all that was printed has been written.
+
+    Raises:
+        AudioError: standard output cannot be written; what is left for it is dropped.
+        BrokenPipeError: nobody reads it.
+    """
+    try:
+        try:
+            yield
+        finally:
+            _flush()
+    except OSError as error:
+        if not _is_of_output(error):
+            raise
+        _drop_rest()
+        if isinstance(error, BrokenPipeError):
+            raise
+        from voicenym.audio.atomic import write_failed
+
+        raise write_failed("standard output", error) from error
+
+
+def _is_of_output(error: OSError) -> bool:
+    """Whether an error was raised by printing, or by the flush at the end; not by another file."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    innermost = None if trace is None else trace.tb_frame.f_code
+    return innermost in (typer.echo.__code__, _flush.__code__)
+
+
+def _flush() -> None:
+    if sys.stdout is not None:  # as where it was closed with >&-
+        sys.stdout.flush()
+
+
+def _drop_rest() -> None:
+    """Sends what is still buffered nowhere: Python would try again at its end, and complain."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
