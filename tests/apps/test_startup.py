@@ -146,7 +146,9 @@ def test_the_list_of_commands_imports_none_of_them():
         "    pass"
     )
     ours = {name for name in found if name.startswith("voicenym.apps.cli.")}
-    assert ours == {f"voicenym.apps.cli.{name}" for name in ("command_group", "standard_output")}
+    assert ours == {
+        f"voicenym.apps.cli.{name}" for name in ("command_group", "interrupts", "standard_output")
+    }
 
 
 def help_of(path, command):

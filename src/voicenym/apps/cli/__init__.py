@@ -7,11 +7,12 @@ import signal
 import sys
 import warnings
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import typer
 
 from voicenym.apps.cli.command_group import Entry, Group, new_app
+from voicenym.apps.cli.interrupts import Interrupts
 from voicenym.apps.cli.standard_output import checked_output
 from voicenym.ending_signals import ending_signals, ignore_hangups
 from voicenym.errors import VoicenymError
@@ -28,6 +29,15 @@ def _entry(name: str, section: str, summary: str) -> Entry:
 
 class _Commands(Group):
     """All commands, grouped by purpose."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Runs a command; an interrupt gives one line with any release of typer."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            if ctx.invoked_subcommand != "live":  # which is ended so
+                _say_interrupted()
+            raise typer.Exit(130) from None
 
     entries = (
         _entry("anonymize", USE, "Give the voices in recordings a pseudonym."),
@@ -111,6 +121,8 @@ def main() -> None:
     """Runs the command; a user's error gives one line on stderr and a status other than zero."""
     isolate()
     limit_spinning()
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as a shell does in the background
+        signal.signal(signal.SIGINT, Interrupts(main.__code__))
     for number in ending_signals():
         signal.signal(number, _terminated)
     warnings.showwarning = _warned
@@ -123,10 +135,14 @@ def main() -> None:
         typer.echo(f"voicenym: error: {error}", err=True)
         sys.exit(1)
     except KeyboardInterrupt:
-        typer.echo("voicenym: interrupted; finished files are complete, others not there", err=True)
+        _say_interrupted()
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+
+
+def _say_interrupted() -> None:
+    typer.echo("voicenym: interrupted; finished files are complete, others not there", err=True)
 
 
 _developers = warnings.showwarning
