@@ -12,6 +12,7 @@ from voicenym.audio import pcm
 from voicenym.audio.closeable import Closing
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
+from voicenym.special_files import special_kind
 
 MOST_CHANNELS = 256
 LEAST_RATE = 1_000
@@ -115,6 +116,8 @@ def _open(path: Path) -> BinaryIO:
     try:
         if path.is_dir():
             raise AudioError(f"{path}: is a folder; name a recording in it")
+        if kind := special_kind(path):
+            raise AudioError(f"{path}: is {kind}; save the recording to a file, and give that")
         return open(path, "rb")
     except FileNotFoundError:
         raise AudioError(f"{path}: does not exist; check the name") from None

@@ -15,6 +15,7 @@ from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.folder_walk import EXTENSIONS, walk
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
+from voicenym.special_files import special_kind
 
 LOG_NAME = "voicenym.jsonl"
 
@@ -109,6 +110,10 @@ def plan(
             items.extend(_tree(source, output, speaker, level))
         elif not os.path.lexists(source):
             raise CorpusError(f"{source}: no such file or folder; check the name")
+        elif kind := special_kind(source):
+            raise CorpusError(
+                f"{source}: is {kind}; use - for standard input: voicenym anonymize - < {source}"
+            )
         else:
             items.append(_single(source, output, speaker, level, several))
     return items

@@ -22,6 +22,7 @@ from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.run_log import LONGEST_LINE, RunLog
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
+from voicenym.special_files import refuse_named_pipe
 
 
 def outputs_of(folder: Path, key: Key, speakers: Iterable[str]) -> dict[str, list[str]]:
@@ -129,6 +130,7 @@ def names_in(path: Path) -> Sequence[str]:
     Raises:
         CorpusError: it cannot be read, is no text, or has no name.
     """
+    refuse_named_pipe(path)
     try:
         lines = path.read_text("utf-8").splitlines()
     except OSError as error:

@@ -11,6 +11,7 @@ from voicenym.corpus.present_recordings import present
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
 from voicenym.errors import CorpusError
+from voicenym.special_files import refuse_named_pipe
 
 COLUMNS = ("utterance", "path", "speaker")
 """Required columns of a manifest; ``gender``, ``age``, ``text``, ``split``, ``corpus``, ``emotion``
@@ -31,6 +32,7 @@ def recordings_of_manifest(
     Raises:
         CorpusError: it is no manifest, has no such rows, or names no speaker.
     """
+    refuse_named_pipe(path)
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)

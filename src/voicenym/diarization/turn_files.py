@@ -14,6 +14,7 @@ from voicenym.diarization.speaker_turns import Diarization
 from voicenym.diarization.textgrid import format_textgrid, parse_textgrid
 from voicenym.diarization.webvtt import format_webvtt, parse_webvtt
 from voicenym.errors import DiarizationError
+from voicenym.special_files import refuse_named_pipe
 
 MOST_BYTES = 64 << 20
 """Largest file of turns that is read."""
@@ -140,6 +141,7 @@ def write_text(path: Path, text: str, overwrite: bool) -> None:
 
 def _text(path: Path) -> str:
     """Text of a file in UTF-8, or in UTF-16 with a byte-order mark, as Praat writes."""
+    refuse_named_pipe(path)
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)

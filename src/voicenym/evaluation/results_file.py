@@ -26,6 +26,7 @@ from voicenym.evaluation.results import (
 )
 from voicenym.metrics.metric import Measured
 from voicenym.private import private_folder, write_private
+from voicenym.special_files import refuse_named_pipe
 
 RESULTS = "results.json"
 TABLE = "results.csv"
@@ -48,6 +49,7 @@ def load(folder: Path) -> Evaluation:
         VoicenymError: no such file, or of another kind.
     """
     path = folder / RESULTS if folder.is_dir() else folder
+    refuse_named_pipe(path)
     try:
         data = json.loads(path.read_text("utf-8"))
         if data["format"] != FORMAT:

@@ -15,6 +15,7 @@ from typing import Any
 
 from voicenym.audio.atomic import AtomicFile
 from voicenym.errors import CorpusError, quoted
+from voicenym.special_files import refuse_named_pipe
 
 CUSTODY = ("destroyed", "kept", "never stored")
 """What became of the key."""
@@ -93,6 +94,7 @@ def read(path: Path) -> Description:
         CorpusError: no such file, not TOML, an unknown or empty field, or a claim that no figure
             supports.
     """
+    refuse_named_pipe(path)
     try:
         with path.open("rb") as file:
             data = tomllib.load(file)

@@ -16,6 +16,7 @@ from pathlib import Path
 from voicenym.diarization.turn_files import write_text
 from voicenym.errors import RedactionError, quoted
 from voicenym.redaction.categories import CATEGORIES, LISTED
+from voicenym.special_files import refuse_named_pipe
 
 HEAD = "# voicenym findings 1"
 REDACT, KEEP = "redact", "keep"
@@ -86,6 +87,7 @@ def read_findings(path: str | os.PathLike[str]) -> FindingsFile:
         RedactionError: it cannot be read, is none, or has a faulty line, which is numbered.
     """
     name = os.fspath(path)
+    refuse_named_pipe(path)
     try:
         with Path(path).open("rb") as file:
             data = file.read(MOST_BYTES + 1)

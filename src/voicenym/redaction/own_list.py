@@ -17,6 +17,7 @@ from pathlib import Path
 from voicenym.errors import RedactionError
 from voicenym.metrics.number_words import in_digits
 from voicenym.redaction.sound_keys import LEAST, near, plain, shorter, sound_key
+from voicenym.special_files import refuse_named_pipe
 
 MOST_BYTES = 4 << 20
 MOST_ENTRIES = 20_000
@@ -143,6 +144,7 @@ def read_list(path: str | os.PathLike[str], alike: bool = True) -> OwnList:
         RedactionError: it cannot be read, is no text, or holds no word or too many.
     """
     name = os.fspath(path)
+    refuse_named_pipe(path)
     try:
         with Path(path).open("rb") as file:
             data = file.read(MOST_BYTES + 1)

@@ -20,6 +20,7 @@ from voicenym.audio.atomic import AtomicFile, write_failed
 from voicenym.corpus.output_target import check_target
 from voicenym.errors import AudioError, DependencyError, VoicenymError
 from voicenym.libraries import library
+from voicenym.special_files import refuse_named_pipe, special_kind
 
 _VOCABULARY = "http://cv.iptc.org/newscodes/digitalsourcetype/"
 SOURCES: Mapping[str, str] = {
@@ -168,6 +169,8 @@ def read_statement(path: str | os.PathLike[str]) -> Statement | None:
         AudioError: another container, or one that cannot be read.
     """
     c2pa, media = _library(), _media_type(path)
+    if kind := special_kind(path):
+        raise AudioError(f"{path}: is {kind}; save the recording to a file, and give that")
     try:
         with open(path, "rb") as file:
             return _statement(c2pa, file, media, str(path))
@@ -227,6 +230,7 @@ def _media_type(path: str | os.PathLike[str]) -> str:
 
 
 def _pem(path: Path, what: bytes) -> bytes:
+    refuse_named_pipe(path)
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from voicenym.errors import VoicenymError
 from voicenym.listening.ratings import Rating, scale_of
+from voicenym.special_files import refuse_named_pipe
 
 NEEDED = ("listener", "system", "score")
 OPTIONAL = ("item", "test", "question", "utterance", "speaker", "kind", "other", "seconds")
@@ -130,6 +131,7 @@ def read_table(
 
 
 def _rows(path: Path) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
+    refuse_named_pipe(path)
     try:
         text = path.read_text("utf-8-sig")
         first = text.partition("\n")[0]

@@ -18,6 +18,7 @@ from voicenym.listening.exchange.answer_tables import read_table
 from voicenym.listening.questions import kind
 from voicenym.listening.ratings import Rating
 from voicenym.listening.study import GOLD, RATING, STIMULI, TRAINING, TRAP, ItemKey, Key, Study
+from voicenym.special_files import special_kind
 
 MUSHRA_COLUMNS = (
     "session_test_id", "listener", "trial_id", "rating_stimulus", "rating_score", "rating_time",
@@ -223,6 +224,8 @@ def _middle(item: ItemKey) -> str:
 
 
 def _heading(path: Path) -> list[str]:
+    if special_kind(path) == "a pipe":  # read twice, which one from a shell does not allow either
+        raise VoicenymError(f"{path}: is a pipe; give a file")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return next(csv.reader(file), [])
