@@ -95,6 +95,13 @@ def test_without_a_key_every_run_gives_another_voice(command, speech, tmp_path):
     assert (tmp_path / "1.wav").read_bytes() != (tmp_path / "2.wav").read_bytes()
 
 
+@pytest.mark.parametrize("inputs", [("x.wav",), ("x.wav", "y.wav")])
+def test_standard_output_needs_standard_input(inputs, command):
+    done = command("anonymize", *inputs, "-o", "-")
+    given = "FILE" if len(inputs) > 1 else "x.wav"
+    refused(done, f"-o - (standard output) needs - as the input: voicenym anonymize - < {given}")
+
+
 def test_standard_input_to_standard_output(command, process, speech, tmp_path):
     data = speech("call.wav", seconds=0.7).read_bytes()
     done = process("anonymize", "-", input=data)

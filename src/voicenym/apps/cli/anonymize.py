@@ -176,6 +176,12 @@ def anonymize(
     """
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
+    if place == "-" and inputs != ["-"]:
+        given = inputs[0] if len(inputs) == 1 else "FILE"
+        raise VoicenymError(
+            f"-o - (standard output) needs - as the input: voicenym anonymize - < {given}; or name "
+            "a file or folder with -o"
+        )
     say = Messages(quiet)
     output = None if place is None else Path(place)
     people = SpeakerOptions(rttm, only, keep, unsure, name, timeline)
