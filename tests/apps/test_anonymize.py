@@ -112,7 +112,7 @@ def test_standard_input_to_standard_output(command, process, speech, tmp_path):
     )
     refused(command("anonymize", "-", input=b""), "standard input")
     broken = command("anonymize", "-", input=data[:30])
-    refused(broken)
+    refused(broken, "standard input: ")
     assert broken.stdout == b""
 
 

@@ -179,3 +179,8 @@ def test_halves_share_nobody_and_are_all():
     assert sorted([*tune, *report]) == sorted(speech)
     with pytest.raises(CorpusError, match="tune or report"):
         halved(speech, "better")
+
+
+def test_a_recording_is_no_manifest(sample):
+    with pytest.raises(CorpusError, match=r"is no table in UTF-8.*; give a folder of speakers"):
+        recordings(sample)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from voicenym.attack.former_names import FORMER
+from voicenym.errors import VoicenymError
 from voicenym.evaluation import results_file
 
 
@@ -20,3 +23,11 @@ def test_results_with_former_names_are_read(found, tmp_path):
     again = results_file.load(tmp_path).systems[0].attacks
     assert (again[0].attacker, again[0].verifier) == (FORMER[before[1]], FORMER[before[3]])
     assert again[1:] == evaluation.systems[0].attacks[1:]
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"format": 1', "7", "\0"])
+def test_another_file_is_refused_in_our_own_words(text, tmp_path):
+    (tmp_path / results_file.RESULTS).write_text(text)
+    with pytest.raises(VoicenymError, match="give a folder that it wrote") as caught:
+        results_file.load(tmp_path)
+    assert "Error" not in str(caught.value)

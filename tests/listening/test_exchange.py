@@ -179,3 +179,13 @@ def test_a_study_goes_to_the_p808_toolkit_and_its_answers_come_back(made, tmp_pa
     path.write_text("a,b\n1,2\n")
     with pytest.raises(VoicenymError, match="--column"):
         other_tools.read_p808(path)
+
+
+@pytest.mark.parametrize("read", [read_table, other_tools.read_webmushra])
+def test_what_is_no_file_of_answers_is_refused_in_our_own_words(read, tmp_path, sample):
+    with pytest.raises(VoicenymError, match="none: does not exist; give the folder of a study"):
+        read(tmp_path / "none")
+    with pytest.raises(VoicenymError, match=r"cannot be read \(Is a directory\)"):
+        read(tmp_path)
+    with pytest.raises(VoicenymError, match=r"sample\.wav: is no table in UTF-8; give"):
+        read(sample)

@@ -36,6 +36,8 @@ def outputs_of(folder: Path, key: Key, speakers: Iterable[str]) -> dict[str, lis
     Raises:
         CorpusError: no log, or it is damaged or of another key.
     """
+    if folder.exists() and not folder.is_dir():
+        raise CorpusError(f"{folder}: is no folder; give the output folder of a run")
     log = RunLog(folder / LOG_NAME)
     log.read()
     if not log.lines:

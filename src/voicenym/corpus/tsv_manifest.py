@@ -38,8 +38,13 @@ def recordings_of_manifest(
             reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             rows = list(reader)
             columns = reader.fieldnames or []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise CorpusError(f"{path}: cannot be read as a TSV manifest ({error})") from None
+    except OSError as error:
+        raise CorpusError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+    except (UnicodeDecodeError, csv.Error):
+        raise CorpusError(
+            f"{path}: is no table in UTF-8, so no manifest; give a folder of speakers, each with a "
+            "folder of recordings, or a manifest"
+        ) from None
     missing = [column for column in COLUMNS if column not in columns]
     if missing:
         raise CorpusError(f"{path}: a manifest needs the column {missing[0]!r} in its first line")

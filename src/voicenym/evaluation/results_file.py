@@ -59,9 +59,13 @@ def load(folder: Path) -> Evaluation:
         raise VoicenymError(
             f"{path}: missing; give a folder that voicenym evaluate wrote"
         ) from None
-    except (OSError, LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-        raise VoicenymError(f"{path}: is no report of voicenym evaluate ({reason})") from None
+    except OSError as error:
+        raise VoicenymError(f"{path}: cannot be read ({error.strerror}); check the name") from None
+    except (LookupError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise VoicenymError(
+            f"{path}: is no report of voicenym evaluate, or is damaged; give a folder that it "
+            "wrote, or evaluate again"
+        ) from error
 
 
 def table(evaluation: Evaluation) -> str:

@@ -23,6 +23,7 @@ def test_another_address_needs_tokens_or_mutual_tls(command):
     [
         (["--new-token", "desk"], b"--token-file"),
         (["--token-file", "none"], b"cannot read"),
+        (["--token-file", "."], b".: is a folder; name a file"),
         (["--tls-certificate", "none"], b"--tls-key"),
         (["--port", "99999"], b"65535"),
     ],

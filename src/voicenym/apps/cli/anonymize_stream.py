@@ -44,18 +44,22 @@ def anonymize_stream(
         raise VoicenymError("standard input: over 2 GiB; give such a recording as a file")
     if not data:
         raise VoicenymError("standard input: empty; pipe a recording in, or give a file name")
+
+    class Recording(io.BytesIO):
+        name = "standard input"  # in messages
+
     pseudonym = key.pseudonym(speaker or own_of(data))
     other = None if fallback is None else load(fallback.system, **fallback.parameters)
     make = partial(anonymize_file, anonymizer, pseudonym, lenient=lenient, fallback=other)
     if output is not None and str(output) != "-":
-        result = make(io.BytesIO(data), output, overwrite=overwrite)
+        result = make(Recording(data), output, overwrite=overwrite)
     else:
         if sys.stdout.isatty():
             raise VoicenymError(
                 "standard output is a terminal; send the sound to a file with > FILE"
             )
         with tempfile.TemporaryFile() as spool:
-            result = make(io.BytesIO(data), spool)
+            result = make(Recording(data), spool)
             spool.seek(0)
             try:
                 shutil.copyfileobj(spool, sys.stdout.buffer)

@@ -111,7 +111,12 @@ def serve(
     """Serve the systems to programs and browsers, on this machine unless told otherwise."""
     from voicenym.apps.web.bearer_tokens import BearerTokens, add_token
     from voicenym.errors import VoicenymError
+    from voicenym.special_files import refuse_named_pipe
 
+    if token_file is not None:
+        if token_file.is_dir():
+            raise VoicenymError(f"{token_file}: is a folder; name a file, which --new-token makes")
+        refuse_named_pipe(token_file)
     if new_token is not None:
         if token_file is None:
             raise VoicenymError("--new-token needs --token-file FILE, to which it is added")

@@ -130,6 +130,17 @@ def read_table(
     return found
 
 
+def unreadable(path: Path, error: Exception) -> VoicenymError:
+    """Error for a file of answers that cannot be read, or is no table."""
+    if isinstance(error, FileNotFoundError):
+        return VoicenymError(f"{path}: does not exist; give the folder of a study, or its answers")
+    if isinstance(error, OSError):
+        return VoicenymError(f"{path}: cannot be read ({error.strerror}); check the name")
+    return VoicenymError(
+        f"{path}: is no table in UTF-8; give the folder of a study, or a CSV file of answers"
+    )
+
+
 def _rows(path: Path) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
     refuse_named_pipe(path)
     try:
@@ -139,7 +150,7 @@ def _rows(path: Path) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
         reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
         rows = [(reader.line_num, {k: v for k, v in row.items() if k}) for row in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise VoicenymError(f"{path}: cannot be read as a table of answers ({error})") from error
+        raise unreadable(path, error) from error
     return rows, [name for name in reader.fieldnames or () if name]
 
 

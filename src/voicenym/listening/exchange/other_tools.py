@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from voicenym.errors import VoicenymError
-from voicenym.listening.exchange.answer_tables import read_table
+from voicenym.listening.exchange.answer_tables import read_table, unreadable
 from voicenym.listening.questions import kind
 from voicenym.listening.ratings import Rating
 from voicenym.listening.study import GOLD, RATING, STIMULI, TRAINING, TRAP, ItemKey, Key, Study
@@ -230,4 +230,4 @@ def _heading(path: Path) -> list[str]:
         with path.open(encoding="utf-8-sig", newline="") as file:
             return next(csv.reader(file), [])
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise VoicenymError(f"{path}: cannot be read as answers ({error})") from error
+        raise unreadable(path, error) from error
