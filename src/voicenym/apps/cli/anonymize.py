@@ -177,9 +177,9 @@ def anonymize(
     if per not in ("speaker", "utterance"):
         raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
     if place == "-" and inputs != ["-"]:
-        given = inputs[0] if len(inputs) == 1 else "FILE"
+        source = inputs[0] if len(inputs) == 1 else "FILE"
         raise VoicenymError(
-            f"-o - (standard output) needs - as the input: voicenym anonymize - < {given}; or name "
+            f"-o - (standard output) needs - as the input: voicenym anonymize - < {source}; or name "
             "a file or folder with -o"
         )
     say = Messages(quiet)
