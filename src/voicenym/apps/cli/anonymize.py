@@ -179,8 +179,8 @@ def anonymize(
     if place == "-" and inputs != ["-"]:
         source = inputs[0] if len(inputs) == 1 else "FILE"
         raise VoicenymError(
-            f"-o - (standard output) needs - as the input: voicenym anonymize - < {source}; or name "
-            "a file or folder with -o"
+            f"-o - (standard output) needs - as the input: voicenym anonymize - < {source}; or "
+            "name a file or folder with -o"
         )
     say = Messages(quiet)
     output = None if place is None else Path(place)
