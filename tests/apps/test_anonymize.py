@@ -102,6 +102,17 @@ def test_standard_output_needs_standard_input(inputs, command):
     refused(done, f"-o - (standard output) needs - as the input: voicenym anonymize - < {given}")
 
 
+@pytest.mark.parametrize(
+    "option",
+    ["--dry-run", "--per utterance", "--rename", "--mapping m", "--keep text", "--speaker-level 1"],
+)
+def test_options_of_files_are_refused_on_standard_input(option, command):
+    """``--dry-run`` would otherwise write a recording."""
+    done = command("anonymize", "-", *option.split(), input=b"")
+    refused(done, "is for files and folders, and not for -")
+    assert not done.stdout
+
+
 def test_standard_input_to_standard_output(command, process, speech, tmp_path):
     data = speech("call.wav", seconds=0.7).read_bytes()
     done = process("anonymize", "-", input=data)

@@ -9,7 +9,7 @@ import typer
 from voicenym.apps.cli.anonymize_files import anonymize_files
 from voicenym.apps.cli.anonymize_shards import SPEAKER_FIELD, anonymize_shards, request_of
 from voicenym.apps.cli.anonymize_speakers import SpeakerOptions, anonymize_speakers
-from voicenym.apps.cli.anonymize_stream import anonymize_stream
+from voicenym.apps.cli.anonymize_stream import anonymize_stream, check_options
 from voicenym.apps.cli.batch_report import Messages, conclude
 from voicenym.apps.cli.command_group import command, new_app
 from voicenym.apps.cli.corpus_options import ALLOW_PIPES
@@ -182,6 +182,12 @@ def anonymize(
             f"-o - (standard output) needs - as the input: voicenym anonymize - < {source}; or "
             "name a file or folder with -o"
         )
+    if inputs == ["-"]:
+        check_options({
+            "--dry-run": dry_run, "--per utterance": per == "utterance", "--rename": rename,
+            "--mapping": mapping, "--show-names": show_names, "--keep": keep,
+            "--speaker-level": speaker_level,
+        })  # fmt: skip
     say = Messages(quiet)
     output = None if place is None else Path(place)
     people = SpeakerOptions(rttm, only, keep, unsure, name, timeline)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,20 @@ if TYPE_CHECKING:
 
 MOST_PIPED = 2 << 30
 """Largest number of bytes of standard input, which is kept in memory and never on disk."""
+
+
+def check_options(given: Mapping[str, object]) -> None:
+    """Refuses options that do nothing on standard input.
+
+    Args:
+        given: values of options of files and folders, by name; those that were not given are false.
+
+    Raises:
+        VoicenymError: one of them was given.
+    """
+    for name, value in given.items():
+        if value:
+            raise VoicenymError(f"{name} is for files and folders, and not for -; leave it out")
 
 
 def anonymize_stream(
