@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import voicenym
+
 FULL = Path("/dev/full")
 LINE = b"voicenym: error: standard output: the disk is full; free some space and run again\n"
 pytestmark = pytest.mark.skipif(not FULL.exists(), reason="this system has no /dev/full")
@@ -49,6 +51,30 @@ def test_live_sound(full):
     assert status == 1
     assert said.endswith(LINE)
     assert b"Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    ("closed", "arguments"),
+    [
+        (">&-", ("systems",)),
+        (">&-", ("anonymize", "-", "-s", "mcadams", "-q")),
+        ("<&- >&- 2>&-", ("anonymize", "{sample}", "-o", "out.wav", "-s", "mcadams")),
+    ],
+)
+def test_streams_may_be_closed(closed, arguments, sample, tmp_path):
+    """No file gets the number of a stream, into which libraries may write."""
+    given = [one.format(sample=sample) for one in arguments]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "voicenym", *given],
+        cwd=tmp_path,
+        env={**os.environ, "VOICENYM_KEY_FILE": ""},
+        input=sample.read_bytes(),
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    if "out.wav" in given:
+        assert voicenym.read(tmp_path / "out.wav").samples.abs().max() > 0
 
 
 def test_a_token_that_nobody_has_seen_is_taken_back(full, command, tmp_path):

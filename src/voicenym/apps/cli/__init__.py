@@ -13,7 +13,7 @@ import typer
 
 from voicenym.apps.cli.command_group import Entry, Group, new_app
 from voicenym.apps.cli.interrupts import Interrupts
-from voicenym.apps.cli.standard_output import checked_output
+from voicenym.apps.cli.standard_output import checked_output, open_closed_streams
 from voicenym.ending_signals import ending_signals, ignore_hangups
 from voicenym.errors import VoicenymError
 from voicenym.isolation import isolate
@@ -119,6 +119,7 @@ def _root(
 
 def main() -> None:
     """Runs the command; a user's error gives one line on stderr and a status other than zero."""
+    open_closed_streams()
     isolate()
     limit_spinning()
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as a shell does in the background

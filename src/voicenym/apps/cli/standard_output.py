@@ -1,5 +1,5 @@
-"""Standard output that takes no more, such as a file on a full disk: one line instead of a
-traceback.
+"""Standard output that takes no more, such as a file on a full disk, and standard streams that are
+closed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
+
+
+def open_closed_streams() -> None:
+    """Opens standard streams that are closed, as after ``>&-``: nothing can be read from them, and
+    what is printed is lost.
+
+    The next file that is opened would have the number of the stream, so that warnings of a library
+    would be written into a recording.
+    """
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
+            setattr(sys, name, stream)
 
 
 @contextmanager
@@ -46,8 +62,7 @@ def _is_of_output(error: OSError) -> bool:
 
 
 def _flush() -> None:
-    if sys.stdout is not None:  # as where it was closed with >&-
-        sys.stdout.flush()
+    sys.stdout.flush()
 
 
 def _drop_rest() -> None:
