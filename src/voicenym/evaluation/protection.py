@@ -189,7 +189,7 @@ def measured(
             attacker.informed,
             limits=zebra_limits(whole.trials),
             chances=chance_levels.expected(trials),
-            by_luck=chance_levels.by_luck(scores, trials),
+            by_luck=chance_levels.by_luck(scores, trials, replicates),
         ),
         scores,
         whole.shared(eer).threshold,

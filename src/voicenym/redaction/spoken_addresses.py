@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from voicenym.redaction.spoken_numbers import NUMBERS, Span
 
-_NUMBER = rf"(?:\d+[a-z]?|(?:(?:{'|'.join(sorted(NUMBERS, key=len, reverse=True))}|oh|and)[-\s]+)+)"
+_WORD = rf"(?:{'|'.join(sorted(NUMBERS, key=len, reverse=True))}|oh|and)"
+# at most so many words, so that a text of numbers alone takes no time that grows with its square
+_NUMBER = rf"(?:\d+[a-z]?|(?:{_WORD}[-\s]+){{1,12}})"
 _STREET = (
     r"(?:street|st\.?|road|rd\.?|avenue|ave\.?|lane|drive|court|square|boulevard|terrace"
     r"|crescent|close|highway|parkway|alley|gardens|mews|row|way|place|hill)"
