@@ -30,6 +30,8 @@ from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.registry import Entry
 
 OLD = Path(__file__).with_name("old_report")
+CORRECTED = {"min C_llr", "D_ECE", "ROCCH-EER"}
+"""Metrics whose interval allows for their bias, unlike that of the earlier release."""
 """Written by the release before metrics were objects, from drawn scores of four speakers."""
 
 
@@ -214,7 +216,9 @@ def test_a_page_is_written_from_an_earlier_report_with_figures_of_no_listed_metr
 
 
 def test_figures_of_the_same_scores_are_those_of_the_earlier_release():
-    """Values and intervals of all attackers' metrics, from the scores that were saved then."""
+    """Values of all attackers' metrics, from the scores that were saved then; and intervals, but
+    those that are corrected for their bias now, and those of all or none, which had no width.
+    """
     old, saved = results_file.load(OLD), saved_scores.load(OLD)
     same = saved.pairs[:, 0] == saved.pairs[:, 1]
     _, index = np.unique(saved.pairs, return_inverse=True)
@@ -227,8 +231,14 @@ def test_figures_of_the_same_scores_are_those_of_the_earlier_release():
         found = measure(data)
         then = system.strongest.figures
         for name, figure in then.items():
-            if name in found:
-                assert dataclasses.astuple(found[name]) == pytest.approx(
+            if name not in found:
+                continue
+            now = found[name]
+            assert now.value == pytest.approx(figure.value, nan_ok=True), name
+            if name in CORRECTED or figure.low == figure.high:
+                assert now.low <= now.value <= now.high, name
+            else:
+                assert dataclasses.astuple(now) == pytest.approx(
                     dataclasses.astuple(figure), nan_ok=True
                 ), name
         assert set(then) - set(found) <= {"EER f", "EER m"}
