@@ -30,9 +30,9 @@ from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.registry import Entry
 
 OLD = Path(__file__).with_name("old_report")
+"""Written by the release before metrics were objects, from drawn scores of four speakers."""
 CORRECTED = {"min C_llr", "D_ECE", "ROCCH-EER"}
 """Metrics whose interval allows for their bias, unlike that of the earlier release."""
-"""Written by the release before metrics were objects, from drawn scores of four speakers."""
 
 
 def spread(scores):
