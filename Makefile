@@ -47,8 +47,8 @@ demo: $(VENV)/.base
 	@echo "listen: samples/sample.wav, demo/sample.anon.wav"
 
 # Each process gets tests that follow each other, which share speech and weights. On two cores a
-# third one fills the quarter of the time in which tests wait for servers and devices.
-PYTEST := $(BIN)/pytest -n 3 --dist worksteal --durations=20
+# third and a fourth one fill the time in which tests wait for servers and devices.
+PYTEST := $(BIN)/pytest -n 4 --dist worksteal --durations=20
 LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
 # Rooms whose tests start no process and train next to nothing.
 FAST := $(addprefix tests/,audio dsp metrics nets systems test_pseudonym.py)
