@@ -136,15 +136,18 @@ def _shuffled(test: _Searches, shuffles: int) -> Iterator[np.ndarray]:
     tried = (test.tested & (test.models[:, None] == test.speakers)).any(0)
     candidates = [np.unique(test.models[column]) for column in test.tested.T]
     groups = _whole_speakers(test, tried, candidates)
+    sizes = np.array([len(among) for among in candidates])
+    people = np.concatenate(candidates)
+    first = np.cumsum(sizes) - sizes
     for _ in range(shuffles):
         who = np.full(len(tried), NOBODY)
         if groups is None:
-            for place in np.flatnonzero(tried):
-                who[place] = rng.choice(candidates[place])
+            drawn = rng.integers(sizes[tried])
+            who[tried] = people[first[tried] + drawn]
         else:
             other = np.full(test.speakers.max() + 1, NOBODY)
-            for people, among in groups:
-                other[people] = rng.permutation(among)[: len(people)]
+            for group, among in groups:
+                other[group] = rng.permutation(among)[: len(group)]
             who = np.where(tried, other[test.speakers], NOBODY)
         yield who
 
