@@ -33,9 +33,13 @@ def attacking(bench: Bench, system: str = "mcadams") -> list[str]:
 
 
 def kind_of(verifier: str) -> str:
-    """The paper's verifier of the same kind; empty for none."""
-    kinds = {"EP": "ecapa", "XV": "x-vector", "GMM": "gmm", "IV": "i-vector"}
-    return next((k for k, word in kinds.items() if word in verifier.lower()), "")
+    """The paper's verifier of the same kind; empty for none.
+
+    Verifiers that were trained here have the name of their folder, such as ``xvector``.
+    """
+    kinds = {"EP": "ecapa", "XV": "xvector", "GMM": "gmm", "IV": "ivector"}
+    name = verifier.lower().replace("-", "")
+    return next((k for k, word in kinds.items() if word in name), "")
 
 
 def lacking(bench: Bench, kinds: tuple[str, ...] = ("XV", "GMM", "IV", "IF")) -> tuple[str, ...]:
