@@ -9,6 +9,7 @@ import pytest
 from voicenym.attack.former_names import FORMER
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import results_file
+from voicenym.evaluation.results import Measured, below_chance
 
 
 def test_results_with_former_names_are_read(found, tmp_path):
@@ -31,3 +32,12 @@ def test_another_file_is_refused_in_our_own_words(text, tmp_path):
     with pytest.raises(VoicenymError, match="give a folder that it wrote") as caught:
         results_file.load(tmp_path)
     assert "Error" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "high", "below"),
+    [(0.0, 56.1, True), (0.0, 0.0, True), (20.0, 49.9, True), (20.0, 50.0, False)],
+)
+def test_an_attacker_without_an_error_is_below_chance_with_few_speakers_too(value, high, below):
+    """Wilson's interval of none of three speakers ends at 56.1 %."""
+    assert below_chance(Measured(value, 0.0, high, "%")) is below
