@@ -160,3 +160,23 @@ def test_a_verifier_is_given_and_voice_statistics_are_none(bench):
     assert labels[1:] == ["ours, XV", "ours, GMM", "ours, IV", "ours, IF"]
     assert panel.rows[0].figures[0].known
     assert panel.rows[-1].figures[0].missing.endswith("is a commercial service")
+
+
+def test_a_retrained_recogniser_is_that_of_a_system_with_its_settings(bench, monkeypatch):
+    """Of two settings of one system, each has the recogniser that was trained on its own output."""
+    seen = {}
+
+    def evaluate(plan, *_, **__):
+        seen[repr(plan.systems)] = dict(plan.retrained)
+        raise VoicenymError("enough")
+
+    monkeypatch.setattr("voicenym.reproduction.bench.evaluate", evaluate)
+    one, other = object(), object()
+    known = replace(bench, retrained={"mcadams": one, "mcadams:low=0.8": other})
+    for system in ("mcadams", "mcadams:low=0.80", "vtln"):
+        known.measured(system)
+    assert seen == {
+        "(('mcadams', {}),)": {"mcadams": one},
+        "(('mcadams', {'low': 0.8}),)": {"mcadams:low=0.8": other},
+        "(('vtln', {}),)": {},
+    }

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.anonymizer.system_settings import label
 from voicenym.attack.attackers import Attacker, Comparing, Ignorant, LazyInformed, Unprotected
 from voicenym.attack.scenario import Scenario
 from voicenym.corpus.embedder import Embedder
@@ -18,7 +19,6 @@ from voicenym.evaluation.condition_weights import lacking
 from voicenym.evaluation.conditions import measurable, within
 from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
-from voicenym.evaluation.system_settings import label
 from voicenym.evaluation.trials import Part, Trials, by_group
 from voicenym.metrics import Speakers, eer, zebra
 from voicenym.metrics.metric import Metric

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from voicenym.anonymizer.system_settings import label
 from voicenym.attack.denoisers import denoisers
 from voicenym.attack.inversion import inversions
 from voicenym.attack.key_search import candidate_keys
@@ -24,7 +25,6 @@ from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.transforms import EVERYBODY, Anonymize
 from voicenym.dsp.pitch import online as pitch
 from voicenym.errors import VoicenymError
-from voicenym.evaluation.system_settings import label
 from voicenym.metrics import Affine
 from voicenym.metrics.crowd import chances
 from voicenym.pseudonym import Key

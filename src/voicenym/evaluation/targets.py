@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from voicenym.anonymizer import load
+from voicenym.anonymizer.system_settings import label
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.scenario import Protection
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan, key
-from voicenym.evaluation.system_settings import label
 from voicenym.evaluation.voice_targets import Drawn, check_sexes, drawn
 
 

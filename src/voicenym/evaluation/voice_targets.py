@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from voicenym.anonymizer import SYSTEMS, load
+from voicenym.anonymizer.system_settings import changed
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import EVERYBODY, NO_SEX
 from voicenym.errors import VoicenymError
-from voicenym.evaluation.system_settings import changed
 from voicenym.identity import METHODS
 from voicenym.pseudonym import Key
 from voicenym.registry.grammar import split

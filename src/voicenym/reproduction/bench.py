@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from voicenym.anonymizer.system_settings import labelled, parsed
 from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recording_subsets import halved, spread
@@ -23,7 +24,6 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.evaluation.evaluation_plan import Evidence, Plan
 from voicenym.evaluation.protocol import evaluate
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
-from voicenym.evaluation.system_settings import parsed
 from voicenym.evaluation.trials import Trials, build
 from voicenym.recognition import Recogniser
 from voicenym.reproduction.budgets import Budget
@@ -129,7 +129,8 @@ class Bench:
         cache: folder; None measures without one.
         speech: None where the user gave none.
         recogniser: of words; None leaves word errors out.
-        retrained: recognisers that were trained on the output of systems, by the system's name.
+        retrained: recognisers that were trained on the output of systems, by the system's name
+            and settings, as reports print them.
         verifiers: names; the first one's figures are those of tables with one verifier.
         cloaks, codecs: folders of cloaks and codecs trained for an ablation, by name.
         pipelines: folders of pipelines of one's own, by the name of a paper's system.
@@ -235,8 +236,8 @@ class Bench:
         plan = replace(self.plan(), systems=((name, settings),), only=attackers or self.only)
         if attackers:  # a comparison of attackers needs no words
             plan = replace(plan, recogniser=None, sample=min(plan.sample, 8))
-        elif name in self.retrained and not settings:
-            plan = replace(plan, retrained={name: self.retrained[name]})
+        elif (called := labelled(system)) in self.retrained:
+            plan = replace(plan, retrained={called: self.retrained[called]})
         plan = replace(plan, **options)
         vectors = None if self.cache is None else self.cache / VECTORS
         evaluation, evidence = evaluate(

@@ -37,6 +37,8 @@ from voicenym.reproduction.table_rows import attacked, compared, filled, origina
 WITH_KEY = "key-holder (A3 of V-Cloak)"
 FREE, TARGETED = "V-CLOAK untargeted", "V-CLOAK targeted without key"
 KEYED = "V-CLOAK targeted with key"
+KEYS = 24
+"""Enrolments of all people that adversary A3 may cloak: one for each speaker of ``small``."""
 AVERAGE, WORST = "AVG", "WCS"
 
 
@@ -77,7 +79,7 @@ def unlinkability(bench: Bench) -> Ours:
     systems = {**SYSTEMS, FREE: UNTARGETED, TARGETED: CLOAK}
     names, size = attacking(bench), bench.budget.replicates
     rows = []
-    with_key = bench.measured(CLOAK, (LAZY, WITH_KEY))
+    with_key = bench.measured(CLOAK, (LAZY, WITH_KEY), keys=KEYS)
     for name in names:
         found = {"B0": original(bench, "EER", "", name)}
         for column, system in systems.items():

@@ -24,7 +24,8 @@ MANDARIN = "espeak-cmn"
 WORDS = "no recogniser of this language is at hand"
 UTMOS = "UTMOS needs its published weights, which are not at hand; DNSMOS stands in the last panel"
 NO_SPEECH = (
-    "needs speech with a language in each corpus: benchmarks/studies/other_languages.py --distinct"
+    "needs speech with a language in each corpus: languages.tsv of "
+    "benchmarks/studies/other_languages.py --distinct"
 )
 NO_MANDARIN = f"the speech given has no corpus {MANDARIN}; {NO_SPEECH}"
 RESTS = "rests on synthetic speech: sentences of programs, read by the voices of espeak-ng"

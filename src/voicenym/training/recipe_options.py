@@ -86,7 +86,7 @@ class SystemOptions(Recipe):
     """Options of training on anonymized speech.
 
     Args:
-        system: Anonymize the speech first, as attackers do.
+        system: Anonymize the speech first, as attackers do; settings as NAME:FIELD=VALUE,...
         per: With --system: a voice per speaker or utterance.
     """
 
@@ -100,6 +100,13 @@ class SystemOptions(Recipe):
         from voicenym.training.speech.preparation import rendering
 
         return rendering(self.system, self.per, self.output)
+
+    @property
+    def anonymized_by(self) -> str:
+        """Name of the system with its settings, as in reports; empty for original speech."""
+        from voicenym.anonymizer.system_settings import labelled
+
+        return "" if self.system is None else labelled(self.system)
 
 
 @dataclass(frozen=True, kw_only=True)

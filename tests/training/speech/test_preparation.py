@@ -10,7 +10,7 @@ import soundfile
 
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.training.run.progress_report import Report
 from voicenym.training.speech.preparation import (
     check_disjoint,
@@ -18,6 +18,7 @@ from voicenym.training.speech.preparation import (
     hours,
     prepared,
     progress,
+    rendering,
 )
 
 
@@ -54,6 +55,16 @@ def test_speakers_of_the_test_are_others():
 def test_a_card_names_the_training_data(split, corpora, text):
     found = data_card(speech("a", "b"), [Path("/data/speech"), Path("more")], split, corpora)
     assert found == {"data": text, "speakers": 2, "recordings": 4}
+
+
+def test_a_system_is_rendered_with_its_settings(tones, tmp_path):
+    plain = rendering("mcadams", "speaker", tmp_path)
+    weak = rendering("mcadams:low=0.95,high=0.97", "speaker", tmp_path)
+    assert plain.identity(tones[0]) != weak.identity(tones[0]), "one cache would hold both"
+    (own,) = weak.steps
+    assert (own.system, own.parameters) == ("mcadams", (("high", 0.97), ("low", 0.95)))
+    with pytest.raises(VoicenymError, match="lowest"):
+        rendering("mcadams:lowest=1", "speaker", tmp_path)
 
 
 def test_both_parts_are_prepared(tones, tmp_path):

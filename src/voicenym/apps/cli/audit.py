@@ -61,10 +61,10 @@ def audit(
     The exit status is 1 if the original waveform is still there.
     """
     from voicenym.anonymizer import check_device, load
+    from voicenym.anonymizer.system_settings import label, parsed
     from voicenym.corpus.recording_subsets import spread
     from voicenym.corpus.recordings import recordings
     from voicenym.evaluation.recording_audit import audit as run
-    from voicenym.evaluation.system_settings import label, parsed
     from voicenym.verification.verifiers import installed, unconverted, verifier
 
     name, settings = (None, {}) if system is None else parsed(system)

@@ -152,7 +152,7 @@ def _checked(text: str, request: Request) -> tuple[str, str, dict[str, Any]]:
         VoicenymError: as :func:`_systems`.
     """
     from voicenym.anonymizer import check_device, load
-    from voicenym.evaluation.system_settings import label, parsed
+    from voicenym.anonymizer.system_settings import label, parsed
     from voicenym.evaluation.voice_targets import drawn
 
     name, settings = parsed(text)

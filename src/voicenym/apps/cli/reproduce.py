@@ -132,13 +132,13 @@ def reproduce(
             outcomes = {key: one for key, one in stored_outcomes.load().items()
                         if key in {c.key for c in chosen}}  # fmt: skip
         else:
+            pipelines = named_folders(pipeline, "--pipeline", GIVEN)
             speaking = _bench(
                 budget, speech, split, part, half, pool, pool_split, pool_part, verifier,
-                recogniser, weights, retrained, answers, cache, workers, quiet,
+                recogniser, weights, retrained, pipelines, answers, cache, workers, quiet,
             )  # fmt: skip
             speaking.cloaks = named_folders(cloak, "--cloak", OF_CLOAKS)
             speaking.codecs = named_folders(codec, "--codec", OF_CODECS)
-            speaking.pipelines = named_folders(pipeline, "--pipeline", GIVEN)
             outcomes = _run(chosen, speaking, update, len(chosen) == 1)
         _emit(chosen, outcomes, output, as_json, all_given=not stored)
     if page is not None:
@@ -186,6 +186,7 @@ def _bench(
     recogniser: str | None,
     weights: str | None,
     retrained: list[str],
+    pipelines: dict[str, Path],
     answers: Path | None,
     cache: Path | None,
     workers: int | None,
@@ -194,12 +195,14 @@ def _bench(
     """Bench of the options."""
     import torch
 
+    from voicenym.anonymizer.system_settings import labelled
     from voicenym.apps.cli import recogniser_options
     from voicenym.apps.cli.corpus_options import progress_printer
     from voicenym.corpus.engines import local_workers
     from voicenym.private import private_folder
     from voicenym.reproduction.bench import Bench, Speech
     from voicenym.reproduction.budgets import budget as named
+    from voicenym.reproduction.counterparts import AAM
     from voicenym.reproduction.miao_speech import SYSTEMS
     from voicenym.training.run.resources import require_training
 
@@ -218,8 +221,12 @@ def _bench(
         size, cache, given, answers=answers, workers=workers or 1,
         verifiers=tuple(verifiers) or ("ecapa-small",), say=progress_printer(quiet),
     )  # fmt: skip
+    bench.pipelines = pipelines
     if retrained:
-        bench.retrained = recogniser_options.retrained_of(retrained, sorted(set(SYSTEMS.values())))
+        given_weights = [labelled(f"{AAM[name]}:weights={pipelines[name]}")
+                         for name in pipelines if name in AAM]  # fmt: skip
+        systems = sorted({*SYSTEMS.values(), *given_weights})
+        bench.retrained = recogniser_options.retrained_of(retrained, systems)
     if given is not None:
         bench.workers = local_workers(workers, len(bench.recordings) + size.pool)
         texts = [recording.text for recording in bench.recordings if recording.text]

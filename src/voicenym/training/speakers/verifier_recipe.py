@@ -57,7 +57,7 @@ class VerifierRecipe(SystemOptions, TestOptions, SpeechRecipe):
             self.output,
             card={
                 **self.data_card(train),
-                "anonymized by": self.system or "",
+                "anonymized by": self.anonymized_by,
                 "steps": outcome.steps,
                 "EER % on speakers kept out, who decided which checkpoint is the best": (
                     outcome.best

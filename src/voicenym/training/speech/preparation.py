@@ -64,25 +64,28 @@ def rendering(system: str | None, per: str, folder: Path) -> Rendering:
     """Reads recordings as they are, or anonymizes them as an attacker does.
 
     Args:
-        system: name of the system; None for the original speech.
+        system: its name, with settings as of ``voicenym evaluate --system``; None for the original
+            speech.
         per: ``speaker`` or ``utterance``, of the voices.
         folder: of the key, which the first run creates and resumed runs reuse.
 
     Raises:
-        VoicenymError: no such system, or another ``per``.
+        VoicenymError: no such system or setting, or another ``per``.
     """
     from voicenym.anonymizer import load
+    from voicenym.anonymizer.system_settings import parsed
 
     if per not in ("speaker", "utterance"):
         raise VoicenymError(f"--per is speaker or utterance, not {per!r}")
     if system is None:
         return ORIGINAL
-    load(system)
+    name, settings = parsed(system)
+    load(name, **settings)
     path = folder / "attacker.key"
     if not path.exists():
         private_folder(folder)
         Key.generate().save(path)
-    return Transform((Anonymize(system, Key.load(path), per),))
+    return Transform((Anonymize(name, Key.load(path), per, tuple(sorted(settings.items()))),))
 
 
 def cached(

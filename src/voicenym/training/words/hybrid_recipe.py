@@ -83,7 +83,7 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
             **self.data_card(utterances),
             "recordings": len(train),
             "from": self.start.name if self.start else "",
-            "anonymized by": self.system or "",
+            "anonymized by": self.anonymized_by,
             "voices per": self.per if self.system else "",
             "steps": outcome.steps,
             "cross-entropy on speakers kept out, who chose the checkpoint": outcome.best,

@@ -64,7 +64,7 @@ class RecogniserRecipe(SystemOptions, TestOptions, SpeechRecipe):
         outcome = steps.train(model, train, held_out, config, self.output, **resources)
         card = {
             **self.data_card(train),
-            "anonymized by": self.system or "",
+            "anonymized by": self.anonymized_by,
             "voices per": self.per if self.system else "",
             "steps": outcome.steps,
             "CER % on speakers kept out, who decided which checkpoint is the best": outcome.best,

@@ -60,7 +60,7 @@ class WhisperRecipe(SystemOptions, SpeechRecipe):
         card = {
             **self.data_card(utterances),
             "from": Path(self.start).name,
-            "anonymized by": self.system or "",
+            "anonymized by": self.anonymized_by,
             "voices per": self.per if self.system else "",
             "parts": config.parts,
             "steps": outcome.steps,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from voicenym.anonymizer import SYSTEMS
+from voicenym.anonymizer import SYSTEMS, load
 
 PATH = re.compile(r"[^\s,=()]*[/\\][^\s,=()]*")
 """Path within a value; only its last part is printed, because reports are published."""
@@ -70,6 +70,20 @@ def label(name: str, parameters: Mapping[str, Any], weights: str = "") -> str:
     """
     said = [f"{k}={_text(v, weights)}" for k, v in sorted(parameters.items()) if k != "device"]
     return f"{name}:{','.join(said)}" if said else name
+
+
+def labelled(text: str) -> str:
+    """The name in a report of a system with settings, from text as for :func:`parsed`.
+
+    Raises:
+        VoicenymError: as :func:`parsed`, or weights that are missing or damaged.
+
+    Example:
+        >>> labelled("mcadams:low=0.8,high=0.9"), labelled("vtln")
+        ('mcadams:low=0.8', 'vtln')
+    """
+    name, settings = parsed(text)
+    return label(name, settings, load(name, **settings).version) if settings else name
 
 
 def _text(value: Any, weights: str) -> str:

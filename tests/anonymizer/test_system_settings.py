@@ -3,8 +3,9 @@
 import pytest
 
 from voicenym.anonymizer import SYSTEMS, load
+from voicenym.anonymizer.system_settings import changed, label, labelled, parsed
 from voicenym.errors import VoicenymError
-from voicenym.evaluation.system_settings import changed, label, parsed
+from voicenym.reproduction.counterparts import BUNDLED
 
 
 def test_defaults_and_ways_of_writing_do_not_matter():
@@ -19,6 +20,12 @@ def test_a_name_without_folders_can_be_typed_again(text):
     shown = label(name, settings, "0123456789abcdef")
     assert parsed(shown) == (name, settings)
     assert load(shown) == load(text)
+
+
+def test_weights_of_ones_own_are_in_the_name():
+    assert labelled("mcadams:high=0.8,low=0.8") == "mcadams:high=0.8,low=0.8"
+    digest = load("ssl-select").version[:8]
+    assert labelled(f"ssl-select:weights={BUNDLED}") == f"ssl-select:weights=ssl@{digest}"
 
 
 def test_an_inner_method_keeps_its_commas():
