@@ -59,7 +59,7 @@ def test_another_identity_may_choose_and_one_that_hears_needs_the_recording():
 
 
 def test_a_recordings_vector_is_a_mean_over_its_parts_without_padding():
-    system = Base(identity="blank:strength=0.5")
+    system = Base(identity="copy")
     signal = torch.stack([talk(21.5), torch.nn.functional.pad(talk(2.0, 210.0), (0, 312_000))])
     profiling = system.profiling(RATE, 2, lengths=[344_000, 32_000])
     for block in signal.split(50_000, dim=1):
@@ -69,6 +69,11 @@ def test_a_recordings_vector_is_a_mean_over_its_parts_without_padding():
     alone.push(signal[1, :32_000])
     one = torch.nn.functional.normalize(alone.result().vectors)
     torch.testing.assert_close(torch.nn.functional.normalize(both[1:]), one, atol=1e-3, rtol=0)
+
+
+def test_a_blend_that_only_shortens_the_own_vector_is_refused():
+    with pytest.raises(UnknownSystemError, match="the system ignores the length of vectors"):
+        voicenym.load("base", identity="blank:strength=0.5")
 
 
 def test_faults_raise_at_construction(tmp_path):

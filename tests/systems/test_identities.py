@@ -45,6 +45,7 @@ TOO_FEW = "directions, and 65 are needed"
 REFUSED = {
     **{(name, "formant-pitch"): IN_HERTZ for name in SYSTEMS},
     **{(name, "half"): ONE_PART for name in SYSTEMS if name != "b1a"},
+    ("base", "blank"): "ignores the length of vectors",
     **{(name, "distinct"): TOO_FEW for name in SYSTEMS if name != "base"},
 }
 """What is refused, and the words: parts that systems lack, and vectors as small as those here."""

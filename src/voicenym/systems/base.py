@@ -98,7 +98,7 @@ class Base(Anonymizer):
         if reason := unfit(self.precision, self.device):
             raise UnknownSystemError(f"{self.card.name}: {reason}")
         if self._method is not None:  # a malformed specification fails at construction
-            compatibility.fit(self._method, self.card.name)
+            compatibility.fit(self._method, self.card.name, direction=True)
 
     @property
     def version(self) -> str:
