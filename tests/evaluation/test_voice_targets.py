@@ -80,6 +80,10 @@ def test_the_drawn_pitch_is_that_of_the_output(sample):
         ("mcadams", "one-for-all", "one-for-all", {}),
         ("recast", "same-sex", "same-sex", {}),
         ("musa:voice=empty", "", "one-for-all", {"voice": "empty"}),
+        ("musa:identity=blank", "", "one-for-all", {"identity": "blank"}),
+        ("ssl-loh:turns=model", "", "one-for-all", {"turns": "model"}),
+        ("ssl-gmm:identity=copy", "", "one-for-all", {"identity": "copy"}),
+        ("base:identity=copy", "", "one-for-all", {"identity": "copy"}),
     ],
 )
 def test_pools_choose_by_sex_and_pseudonyms_by_draws(system, targets, used, parameters):

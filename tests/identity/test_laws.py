@@ -91,6 +91,16 @@ def test_another_key_or_speaker_is_another_voice(name, methods, speakers, key):
     assert not torch.equal(mine, other)
 
 
+def test_a_method_says_whether_the_pseudonym_changes_it(methods, pool, speakers, key):
+    model = identity("householder", model=rotation(pool), turns="model")
+    all_of_one = identity("lookup", pool=pool, weight=1.0)
+    halves = [identity("half", of=one) for one in (model, methods["lookup"])]
+    for method in (*methods.values(), identity("blank:strength=0.5"), model, all_of_one, *halves):
+        names = [key.pseudonym(str(i)) for i in range(8)]
+        found = method.batch(speakers[0].expand(8, -1), names).unique(dim=0)
+        assert method.draws == (len(found) > 1), method
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("copy",)])
 def test_vectors_of_another_size_or_without_a_voice_are_refused(name, methods, speakers, key):
     method, who = methods[name], key.pseudonym("a")

@@ -59,6 +59,10 @@ class Autoencoded(Identity):
         if self.of is not None:
             inner(self.name, self.of)
 
+    @property
+    def draws(self) -> bool:
+        return self.of is not None and self.of.draws
+
     def encoder(self) -> str:
         return _opened(self.model)[2]
 

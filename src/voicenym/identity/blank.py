@@ -37,6 +37,10 @@ class Blank(Identity):
         if not 0.0 <= self.strength <= 1.0:
             raise UnknownSystemError(f"blank: strength needs 0 to 1, not {self.strength}")
 
+    @property
+    def draws(self) -> bool:
+        return False
+
     def own_voice(self, direction: bool = False) -> str:
         if self.strength > 0.0 and not (direction and self.strength < 1.0):
             return ""

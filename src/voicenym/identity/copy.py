@@ -28,6 +28,10 @@ class Copy(Identity):
     name: ClassVar[str] = "copy"
     source: ClassVar[str] = "Champion et al. 2020 (M1c2 in Tomashenko et al. 2022)"
 
+    @property
+    def draws(self) -> bool:
+        return False
+
     def anonymize(
         self,
         vectors: torch.Tensor,
@@ -71,6 +75,10 @@ class Half(Identity):
             raise UnknownSystemError(
                 f"half: part is one of {', '.join(get_args(Part))}, not {self.part!r}"
             )
+
+    @property
+    def draws(self) -> bool:
+        return self.of.draws
 
     def own_voice(self, direction: bool = False) -> str:
         return "both modules get the speaker's own vector" if isinstance(self.of, Copy) else ""

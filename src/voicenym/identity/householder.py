@@ -71,6 +71,10 @@ class Householder(Identity):
         if self.radius not in ("kept", "drawn"):
             raise UnknownSystemError(f"householder: radius is kept or drawn, not {self.radius!r}")
 
+    @property
+    def draws(self) -> bool:
+        return self.turns != "model"
+
     def own_voice(self, direction: bool = False) -> str:
         network = opened(self.model).network
         if self.turns != "model" or network.layers * network.reflections:

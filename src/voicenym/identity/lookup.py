@@ -49,6 +49,10 @@ class Lookup(Identity):
     def source_dependent(self) -> bool:
         return False
 
+    @property
+    def draws(self) -> bool:
+        return self.weight < 1.0
+
     def __post_init__(self) -> None:
         checked_rule(self.name, self.sex)
         if self.count < 1 or not 0.0 <= self.weight <= 1.0:

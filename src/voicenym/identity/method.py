@@ -49,6 +49,13 @@ class Identity(ABC):
         """
         return True
 
+    @property
+    def draws(self) -> bool:
+        """Whether the pseudonym changes the result; if not, it is a function of the speaker's
+        vector alone, or one vector for all.
+        """
+        return True
+
     def own_voice(self, direction: bool = False) -> str:
         """Why this setting may return the speaker's own vector; empty where it does not.
 

@@ -111,6 +111,10 @@ class Base(Anonymizer):
             compatibility.tried(self._method, parts.voices.mean.cpu(), [known])
 
     @property
+    def draws(self) -> bool:
+        return self._method is None or self._method.draws
+
+    @property
     def encoder(self) -> Encoder | None:
         dependent = self._method is not None and self._method.source_dependent
         return speaker_encoder(self.device) if dependent else None

@@ -157,7 +157,7 @@ class Musa(Anonymizer):
 
     @property
     def draws(self) -> bool:
-        return bool(self.identity) or self.voice != "empty"
+        return METHODS.load(self.identity).draws if self.identity else self.voice != "empty"
 
     @property
     def needs_profile(self) -> bool:

@@ -108,6 +108,10 @@ class Pipeline(Anonymizer):
         raise NotImplementedError
 
     @property
+    def draws(self) -> bool:
+        return METHODS.load(self.identity).draws if self.identity else True
+
+    @property
     def needs_profile(self) -> bool:
         return True
 

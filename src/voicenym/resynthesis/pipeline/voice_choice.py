@@ -65,7 +65,7 @@ class RotationPipeline(Pipeline):
 
     @property
     def draws(self) -> bool:
-        return bool(self.identity) or (self.turns, self.radius) != ("model", "kept")
+        return super().draws if self.identity else self.turns != "model"
 
     def own(self, folder: Path) -> Identity:
         network = of_revision(folder, self.form, self.revision or self.revisions[-1])
