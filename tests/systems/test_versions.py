@@ -46,6 +46,22 @@ def test_another_pool_in_the_same_place_is_another_version(tmp_path):
     assert load("base", identity="copy").version == load("base").version
 
 
+def test_a_folder_here_with_the_name_of_a_bundled_network_or_a_setting_is_not_read(
+    tmp_path, monkeypatch
+):
+    torch.manual_seed(0)
+    save(Pool(torch.randn(4, 192), tuple("fmfm"), tuple("abcd"), "ecapa-small"), tmp_path / "pool")
+    names = "householder:model=ecapa-small", "autoencoder:model=autoencoder-small"
+    systems = [load("base", identity=name) for name in (*names, "selection:pool=pool,sex=any")]
+    monkeypatch.chdir(tmp_path)
+    before = [system.version for system in systems]
+    for name in ("ecapa-small", "autoencoder-small", "any", "far"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / CONFIG).write_text("{")
+    assert [system.version for system in systems] == before
+    assert len(set(before)) == 2
+
+
 def test_another_target_under_the_same_name_is_another_version(tmp_path):
     path = tmp_path / "target.wav"
     versions = set()

@@ -60,6 +60,10 @@ class Autoencoded(Identity):
             inner(self.name, self.of)
 
     @property
+    def folders(self) -> tuple[str, ...]:
+        return tuple(place for place in super().folders if is_path(place))  # others are bundled
+
+    @property
     def draws(self) -> bool:
         return self.of is not None and self.of.draws
 

@@ -113,7 +113,5 @@ def version(method: Identity | None) -> str:
 
     if method is None:
         return ""
-    named = [getattr(m, f.name) for m in within(method) for f in dataclasses.fields(m)]
-    return checkpoint.together(
-        *[checkpoint.stamp(Path(n)) for n in named if n and isinstance(n, str)]
-    )
+    named = [folder for some in within(method) for folder in some.folders]
+    return checkpoint.together(*[checkpoint.stamp(Path(folder)) for folder in named])

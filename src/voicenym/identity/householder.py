@@ -72,6 +72,10 @@ class Householder(Identity):
             raise UnknownSystemError(f"householder: radius is kept or drawn, not {self.radius!r}")
 
     @property
+    def folders(self) -> tuple[str, ...]:
+        return tuple(place for place in super().folders if is_path(place))  # others are bundled
+
+    @property
     def draws(self) -> bool:
         return self.turns != "model"
 

@@ -50,6 +50,14 @@ class Identity(ABC):
         return True
 
     @property
+    def folders(self) -> tuple[str, ...]:
+        """Folders of its pool or network, whose content is part of a system's version; none for
+        objects, and for what comes with the package.
+        """
+        named = (getattr(self, field, None) for field in ("pool", "model"))
+        return tuple(place for place in named if isinstance(place, str) and place)
+
+    @property
     def draws(self) -> bool:
         """Whether the pseudonym changes the result; if not, it is a function of the speaker's
         vector alone, or one vector for all.
