@@ -181,6 +181,16 @@ def test_who_evaluates_all_hears_what_is_left_out_for_want_of_weights(
         usable()  # there, and not as it should be
 
 
+def test_a_register_is_of_a_bundled_encoder_by_its_name(inside, speech, tmp_path):
+    for speaker in range(8):
+        speech(f"corpus/s{speaker}/u.wav", 0.8)
+    status, given = inside(
+        "train", "register", "-d", tmp_path / "corpus", "-o", tmp_path / "register",
+        "--speaker", "ecapa-small",
+    )  # fmt: skip
+    assert status == 0, given
+
+
 def test_a_register_is_trained_and_added(inside, small_parts, speech, tmp_path):
     for speaker in range(8):
         speech(f"corpus/s{speaker}/u.wav", 0.8)

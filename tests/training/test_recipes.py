@@ -121,6 +121,12 @@ def test_a_run_ends_with_its_price_its_figure_and_its_folder():
     ]
 
 
+def test_a_path_without_a_separator_is_a_path_and_never_a_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(VoicenymError, match=r"my\.yaml: cannot be read as a configuration"):
+        voicenym.train("verifier", config=Path("my.yaml"), data="corpus", out="out")
+
+
 @pytest.mark.parametrize("recipe", ["units", "ubm", "verifier", "register"])
 @pytest.mark.parametrize(
     ("place", "why"),
@@ -136,7 +142,7 @@ def test_a_result_is_not_written_into_the_recordings(tmp_path, recipe, place, wh
     (corpus / "anna").mkdir(parents=True)
     corpus.chmod(0o755)
     (tmp_path / "work" / "link").symlink_to(corpus)
-    more = {"verifier": {"config": "ecapa"}, "register": {"speaker": "x"}}.get(recipe, {})
+    more = {"verifier": {"config": "ecapa"}, "register": {"speaker": "./x"}}.get(recipe, {})
     with pytest.raises(VoicenymError, match=f"{place}: {why}.*; choose another folder with -o"):
         voicenym.train(recipe, data=corpus, out=tmp_path / place, **more)
     assert [path.name for path in corpus.iterdir()] == ["anna"]

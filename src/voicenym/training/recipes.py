@@ -15,6 +15,7 @@ from typing import Any, get_args, get_origin
 
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import VoicenymError
+from voicenym.nets.names_and_paths import as_path
 from voicenym.private import closed, private_folder
 from voicenym.registry import Registry
 from voicenym.training.recipe import Recipe, Trained
@@ -163,6 +164,11 @@ def _folders(recipe: Recipe, options: tuple[str, ...]) -> Iterator[Path]:
                 yield place
 
 
+def _text(value: Any) -> Any:
+    """A path as text that a name cannot be; other values as they are."""
+    return as_path(value) if isinstance(value, Path) else value
+
+
 def _converted(recipe: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """Options with text as paths and single values as tuples, by the types of the recipe.
 
@@ -179,11 +185,11 @@ def _converted(recipe: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if get_origin(kind.annotation) is tuple:
             values = tuple(value) if isinstance(value, list | tuple) else (value,)
             of_paths = get_args(kind.annotation)[0] is Path
-            value = tuple(map(Path, values)) if of_paths else values
+            value = tuple(Path(one) if of_paths else _text(one) for one in values)
         elif kind.takes(Path):
             value = Path(value)
-        elif kind.takes(str) and isinstance(value, Path):
-            value = str(value)
+        elif kind.takes(str):
+            value = _text(value)
         limited = isinstance(value, int | float)
         low, high = about[name].get("minimum"), about[name].get("maximum")
         if limited and low is not None and value < low:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from voicenym.training.recipe import Trained
@@ -16,13 +15,13 @@ class F0RegressionRecipe(DataOptions):
     """Fit mean and deviation of ln F0 to speaker vectors by linear regression, for f0=moved.
 
     Args:
-        speaker: The encoder's folder, as that of voicenym models assemble.
+        speaker: As --speaker of voicenym models assemble; or ecapa:PLACE, xvector:PLACE.
         tracker: Pitch tracker.
     """
 
     example: ClassVar[str] = "-d corpus/ --speaker encoder/ -o register/"
 
-    speaker: Path
+    speaker: str
     tracker: str = "yaapt"
 
     def run(self, report: Report) -> Trained:
@@ -30,13 +29,15 @@ class F0RegressionRecipe(DataOptions):
         import torch
 
         from voicenym.dsp.pitch.trackers import tracker
+        from voicenym.nets.encoder_folders import folder_of
         from voicenym.training.identity import train_f0_regression as steps
 
         torch.set_num_threads(1)  # the same vectors on any machine
+        encoder = folder_of("speaker", self.speaker)
         recordings = self.recordings(report)
         before = len(report.skipped)
         found, left = steps.train(
-            recordings, self.speaker, tracker(self.tracker), report.say, report.skipped
+            recordings, encoder, tracker(self.tracker), report.say, report.skipped
         )
         gone = {omission.name for omission in list(report.skipped)[before:]}
         used = [recording for recording in recordings if recording.name not in gone]
