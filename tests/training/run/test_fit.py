@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 
@@ -105,6 +106,58 @@ def test_a_run_does_not_go_on_from_a_program(tmp_path):
     assert mark.exists()
     torch.save(state, last)
     assert run(folder, 4)[1].steps == 4
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_a_half_written_checkpoint_is_named(tmp_path, share):
+    run(tmp_path, 2)
+    last = tmp_path / "last.ckpt"
+    content = last.read_bytes()
+    last.write_bytes(content[: round(share * len(content))])
+    with pytest.raises(VoicenymError, match=r"last\.ckpt: damaged.* delete it .* by best\.ckpt"):
+        run(tmp_path, 4)
+    last.write_bytes((tmp_path / "best.ckpt").read_bytes())
+    assert run(tmp_path, 4)[1].steps == 4
+
+
+def test_checkpoints_are_whole_or_not_there(tmp_path, monkeypatch):
+    """Neither by way of another disk, nor on a full one."""
+    monkeypatch.setattr("tempfile.mkstemp", lambda *given, **more: pytest.fail("another disk"))
+    run(tmp_path, 2)
+    before = (tmp_path / "last.ckpt").read_bytes()
+    (tmp_path / ".last.0123456789ab.ckpt").write_bytes(before[:99])  # of a killed process
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as disk:
+        disk.setattr("os.fsync", full)
+        with pytest.raises(VoicenymError, match=r"\.ckpt: cannot be written \(No space left"):
+            run(tmp_path, 4)
+    assert (tmp_path / "last.ckpt").read_bytes() == before
+    assert not list(tmp_path.glob(".*.ckpt"))
+    assert run(tmp_path, 4)[1].steps == 4
+
+
+def test_a_line_of_the_curve_that_a_kill_left_incomplete_is_left_out(tmp_path):
+    run(tmp_path, 2)
+    with (tmp_path / "curve.jsonl").open("a") as file:
+        file.write('{"step": 3, "sec')
+    curve = run(tmp_path, 4)[1].curve
+    assert [row["step"] for row in curve] == [2, 4]
+
+
+def test_a_run_that_was_moved_knows_its_best_weights(tmp_path):
+    def risen(folder, steps):
+        module = Rising()
+        loader = torch.utils.data.DataLoader(Drawn(4, 0), 2)
+        kept = torch.utils.data.DataLoader(Drawn(1, 1))
+        limits, machine = Limits(steps, every=2), Machine("cpu", workers=0)
+        return fit(module, loader, kept, folder, limits, monitor="distance", machine=machine)
+
+    best = risen(tmp_path / "run", 2).best
+    (tmp_path / "run").rename(tmp_path / "other")
+    assert risen(tmp_path / "other", 6).best == best  # later ones are worse
 
 
 def test_devices_wait_for_no_parameters_that_a_step_leaves_alone():

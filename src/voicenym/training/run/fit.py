@@ -8,10 +8,9 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any, Literal
 
 import lightning.pytorch as pl
@@ -23,6 +22,7 @@ from voicenym import processes
 from voicenym.errors import VoicenymError
 from voicenym.private import closed, open_private, private_folder
 from voicenym.training.run.batch_memory import fitting, out_of_memory
+from voicenym.training.run.checkpoint_files import CheckpointFiles, remove_partial
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical, RateSchedule
 
@@ -80,8 +80,10 @@ class _Curve(pl.Callback):
             return
         figures = {name: float(value) for name, value in trainer.callback_metrics.items()}
         row = {"step": trainer.global_step, "seconds": round(self._rates.spent, 1), **figures}
-        with open_private(self._path, "a") as file:
-            file.write(json.dumps(row) + "\n")
+        with open_private(self._path, "r+") as file:
+            # a line that a kill left incomplete ends here
+            broken = file.read()[-1:] not in ("", "\n")
+            file.write(("\n" if broken else "") + json.dumps(row) + "\n")
         text = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
         self._say(f"step {trainer.global_step}, {self._rates.spent / 60:.1f} min: {text}")
 
@@ -158,6 +160,8 @@ def fit(
     last = folder / f"{LAST}.ckpt"
     if last.exists() and not resume:
         raise VoicenymError(f"{folder}: holds a training; go on with it, or choose another folder")
+    for name in (BEST, LAST):
+        remove_partial(folder, name)
     precision: Any = machine.precision or ("bf16-mixed" if machine.cuda else "32-true")
     pl.seed_everything(seed, verbose=False)
     began = time.monotonic()
@@ -197,6 +201,7 @@ def fit(
                 logger=TensorBoardLogger(folder, name="log", version=""),
                 log_every_n_steps=10,
                 callbacks=callbacks,
+                plugins=[CheckpointFiles()],
                 enable_progress_bar=sys.stderr.isatty(),
                 enable_model_summary=False,
                 reload_dataloaders_every_n_epochs=0,
@@ -210,11 +215,6 @@ def fit(
                         weights_only=True,
                     )  # fmt: skip
                 break
-            except UnpicklingError as error:
-                raise VoicenymError(
-                    f"{last}: damaged, or holds more than numbers, and is not read; delete it to "
-                    "begin anew"
-                ) from error
             except Exception as error:
                 if _loader_died(error):
                     _replaced(restart, crops, held_out, say)
@@ -287,7 +287,11 @@ def curve(folder: Path) -> list[dict[str, float]]:
     path = folder / CURVE
     if not path.is_file():
         return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+    found = []
+    for line in path.read_text("utf-8", "replace").splitlines():
+        with suppress(json.JSONDecodeError):  # of a line that a kill left incomplete
+            found.append(json.loads(line))
+    return [row for row in found if isinstance(row, dict)]
 
 
 def share_done(module: pl.LightningModule) -> float:
