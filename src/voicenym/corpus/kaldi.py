@@ -7,7 +7,6 @@ utterances (often of other people) is left out, and no original speech is writte
 from __future__ import annotations
 
 import io
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from typing import BinaryIO
 
 from voicenym.corpus.commands import output_of
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.earlier_tables import logged_outputs, taken
+from voicenym.corpus.earlier_tables import EarlierHere, EarlierRuns
 from voicenym.corpus.excerpt import cut_out
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.id_checks import (
@@ -123,14 +122,18 @@ class KaldiFolder:
     utterances: dict[str, str]
     tables: dict[str, dict[str, str]]
 
-    def check_tables(self) -> None:
+    def check_tables(self, earlier: EarlierRuns | None = None) -> None:
         """Refuses to replace tables that earlier runs into the output folder did not write.
+
+        Args:
+            earlier: those runs; by default they are looked for in the output folder.
 
         Raises:
             CorpusError: a table has a row of something else than an output in the log.
         """
-        known = logged_outputs(self.output, FOLDER)
-        found = self._earlier_tables(strict=True)
+        earlier = earlier or EarlierHere(self.output, FOLDER)
+        known = earlier.outputs()
+        found = self._earlier_tables(earlier, strict=True)
         people = set(found.get("utt2spk", {}).values())
         for name, rows in found.items():
             names = {*rows}
@@ -138,7 +141,7 @@ class KaldiFolder:
                 names = {utterance for row in rows.values() for utterance in row.split()}
             strange = names - (people if _of_speakers(name) else known.keys())
             if strange:
-                raise taken(self.output / name, min(strange, key=by_bytes))
+                raise earlier.taken(name, min(strange, key=by_bytes))
 
     def finish(self, failed: set[str]) -> list[Path]:
         """Writes the tables of the utterances that have outputs; returns their paths.
@@ -146,22 +149,30 @@ class KaldiFolder:
         Rows of earlier runs stay if the log has their outputs and this run did not plan them.
         """
         there = [i for i in self.items if i.utterance not in failed and i.target.is_file()]
-        found = self.rows({item.utterance: str(item.target) for item in there})
-        self._keep_earlier(found)
+        places = {item.utterance: str(item.target) for item in there}
+        found = self.rows_with_earlier(places, EarlierHere(self.output, FOLDER))
         for name, rows in found.items():
             write(self.output / name, rows)
         return [self.output / name for name in found]
 
-    def _keep_earlier(self, found: dict[str, dict[str, str]]) -> None:
-        """Adds the rows of earlier runs to those of this one."""
-        before = self._earlier_tables(strict=False)
-        ours, known = {*self.utterances.values()}, logged_outputs(self.output, FOLDER)
+    def rows_with_earlier(
+        self, places: Mapping[str, str], earlier: EarlierRuns
+    ) -> dict[str, dict[str, str]]:
+        """Rows of the new tables, those of earlier runs among them.
+
+        Args:
+            places: as of :meth:`rows`.
+            earlier: runs into the output folder.
+        """
+        found = self.rows(places)
+        before = self._earlier_tables(earlier, strict=False)
+        ours, known = {*self.utterances.values()}, earlier.outputs()
         speakers = {
             name: speaker
             for name, speaker in before.get("utt2spk", {}).items()
-            if name not in ours and name in known and self._target(name).is_file()
+            if name not in ours and name in known and earlier.is_there(known[name])
         }
-        found["wav.scp"] |= {name: str(self._target(name)) for name in speakers}
+        found["wav.scp"] |= {name: known[name] for name in speakers}
         found["utt2spk"] |= speakers
         found["spk2utt"] = _by_speaker(found["utt2spk"])
         people = {*speakers.values()}
@@ -169,28 +180,23 @@ class KaldiFolder:
             kept = people if _of_speakers(name) else speakers
             rows = {row: v for row, v in before.get(name, {}).items() if row in kept}
             found[name] = rows | found[name]
+        return found
 
-    def _target(self, utterance: str) -> Path:
-        """Output of an utterance by its name in the new tables."""
-        return self.output / FOLDER / f"{utterance}.wav"
-
-    def _earlier_tables(self, strict: bool) -> dict[str, dict[str, str]]:
+    def _earlier_tables(self, earlier: EarlierRuns, strict: bool) -> dict[str, dict[str, str]]:
         """Tables that this run would replace, by name.
 
         Args:
+            earlier: runs into the output folder.
             strict: refuse one that cannot be read, instead of leaving it out.
         """
         found = {}
         for name in (*WRITTEN, *self.tables):
-            path = self.output / name
             try:
-                if os.path.lexists(path):
-                    if not path.is_file():  # a pipe may never end
-                        raise taken(path, None)
+                if (path := earlier.read(name)) is not None:
                     found[name] = table(path)
             except CorpusError:
                 if strict:
-                    raise taken(path, None) from None
+                    raise earlier.taken(name, None) from None
         return found
 
     def rows(self, places: Mapping[str, str]) -> dict[str, dict[str, str]]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from typing import Any
 from voicenym.audio.atomic import AtomicFile
 from voicenym.audio.containers import output_suffix
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.earlier_tables import logged_outputs, taken
+from voicenym.corpus.earlier_tables import EarlierHere, EarlierRuns
 from voicenym.corpus.excerpt import Passage
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.id_checks import check_id, check_inside
@@ -53,21 +52,25 @@ class LhotseManifest:
     supervisions: dict[str, Any]
     outlines: Outlines
 
-    def check_tables(self) -> None:
+    def check_tables(self, earlier: EarlierRuns | None = None) -> None:
         """Refuses to replace a manifest that earlier runs into the output folder did not write.
+
+        Args:
+            earlier: those runs; by default they are looked for in the output folder.
 
         Raises:
             CorpusError: it has a cut of something else than an output in the log.
         """
-        path = self.output / OUTPUT_NAME
-        if not os.path.lexists(path):
+        earlier = earlier or EarlierHere(self.output, FOLDER)
+        path = earlier.read(OUTPUT_NAME)
+        if path is None:
             return
         cuts = _written(path)
         if cuts is None:
-            raise taken(path, None)
-        strange = cuts.keys() - logged_outputs(self.output, FOLDER).keys()
+            raise earlier.taken(OUTPUT_NAME, None)
+        strange = cuts.keys() - earlier.outputs().keys()
         if strange:
-            raise taken(path, min(strange))
+            raise earlier.taken(OUTPUT_NAME, min(strange))
 
     def finish(self, failed: set[str]) -> list[Path]:
         """Writes ``cuts.jsonl.gz`` with the anonymized recordings; returns its path.
@@ -86,7 +89,8 @@ class LhotseManifest:
                 unread.append(item.target)
             else:
                 done += self.cuts_of(item, recording)
-        self.write(self.output / OUTPUT_NAME, done, self._earlier())
+        earlier = EarlierHere(self.output, FOLDER)
+        self.write(self.output / OUTPUT_NAME, done, self.earlier_cuts(earlier))
         if unread:
             raise CorpusError(
                 f"{unread[0]}: cannot be read as a recording ({len(unread)} such), so that it is "
@@ -95,15 +99,19 @@ class LhotseManifest:
             )
         return [self.output / OUTPUT_NAME]
 
-    def _earlier(self) -> list[dict[str, Any]]:
+    def earlier_cuts(self, earlier: EarlierRuns) -> list[dict[str, Any]]:
         """Cuts of earlier runs that stay."""
-        known = logged_outputs(self.output, FOLDER)
+        known = earlier.outputs()
         ours = {self.id_of(item) for item in self.items}
-        before = _written(self.output / OUTPUT_NAME) or {}
+        try:
+            path = earlier.read(OUTPUT_NAME)
+        except CorpusError:
+            path = None
+        before = {} if path is None else _written(path) or {}
         return [
             cut
             for name, cuts in before.items()
-            if name not in ours and name in known and known[name].is_file()
+            if name not in ours and name in known and earlier.is_there(known[name])
             for cut in cuts
         ]
 

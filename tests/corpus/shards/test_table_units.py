@@ -228,3 +228,82 @@ def test_ray_and_a_store_that_fails_write_the_same_data_set_once(
     made = [path for path, _ in store.puts if path.endswith(".wav")]
     assert len(made) >= len(sounds(local)) - len(there)
     assert list(temporary.glob(".voicenym-*")) == []
+
+
+def part(folder: Path, source: Path, names: list[str], speaker: str = "") -> Path:
+    """A data folder of some utterances of another one."""
+    places = {name: str(source / NAMES[name]) for name in names}
+    kaldi_folder(
+        folder, places, spk2gender="ann f\nbob m\n", text="".join(f"{n} a\n" for n in names)
+    )
+    if speaker:
+        (folder / "utt2spk").write_text("".join(f"{name} {speaker}\n" for name in names))
+    return folder
+
+
+@pytest.mark.parametrize("options", [["--keep", "text"], ["--rename"]])
+def test_a_later_run_keeps_the_rows_of_an_earlier_one_in_a_store(
+    store, anonymize, tmp_path, options
+):
+    utterances(tmp_path / "in")
+    part(tmp_path / "a", tmp_path / "in", ["ann-1"])
+    part(tmp_path / "b", tmp_path / "in", ["ann-2", "bob-3"])
+    part(tmp_path / "c", tmp_path / "in", ["ann-1", "ann-2", "bob-3"])
+    assert anonymize("c", "-o", "s3://corpus/once", *options).returncode == 0
+    for name in "ab":
+        assert anonymize(name, "-o", "s3://corpus/parts", *options).returncode == 0
+    once, parts = objects("s3://corpus/once"), objects("s3://corpus/parts")
+    assert len(tables(once)["wav.scp"]) == 3
+    assert tables(parts) == tables(once)
+
+
+@pytest.mark.parametrize("target", ["s3://corpus/out", "out"])
+def test_tables_of_another_program_are_not_replaced(store, anonymize, tmp_path, target):
+    utterances(tmp_path / "in")
+    upload(tmp_path / "in", "s3://corpus/in")
+    if target == "out":
+        (tmp_path / "out").mkdir()
+        (tmp_path / "out/wav.scp").write_text("eve-1 /data/eve-1.wav\n")
+    else:
+        upload_text("eve-1 /data/eve-1.wav\n", f"{target}/wav.scp")
+    done = anonymize("s3://corpus/in", "-o", target)
+    assert done.returncode == 1
+    assert f"{target}/wav.scp: exists already and has eve-1, which voicenym" in said(done)
+    found = objects(target) if "://" in target else tree(tmp_path / target)
+    assert found == {"wav.scp": b"eve-1 /data/eve-1.wav\n"}
+    assert anonymize("s3://corpus/in", "-o", target, "--overwrite").returncode == 0
+    found = objects(target) if "://" in target else tree(tmp_path / target)
+    assert len(tables(found)["wav.scp"]) == 3
+
+
+def test_a_later_run_keeps_the_cuts_of_an_earlier_one_in_a_store(store, anonymize, tmp_path):
+    lhotse = pytest.importorskip("lhotse")
+    for name, speaker in (("1", "ann"), ("2", "bob")):
+        (tmp_path / f"{name}.wav").write_bytes(sound(int(name)))
+        recording = lhotse.Recording.from_file(tmp_path / f"{name}.wav", recording_id=name)
+        line = lhotse.SupervisionSegment(name, name, 0, recording.duration, speaker=speaker)
+        cut = lhotse.MonoCut(name, 0, recording.duration, 0, [line], recording=recording)
+        lhotse.CutSet.from_cuts([cut]).to_file(tmp_path / f"{name}.jsonl.gz")
+    for name in "12":
+        done = anonymize(f"{name}.jsonl.gz", "-o", "s3://corpus/out")
+        assert done.returncode == 0, said(done)
+    found = cuts(objects("s3://corpus/out")["cuts.jsonl.gz"])
+    assert [cut["id"] for cut in found] == ["1", "2"]
+    strange = gzip.compress(json.dumps({"id": "x", "recording": {"id": "x"}}).encode())
+    fsspec.filesystem("s3").pipe_file("s3://corpus/out/cuts.jsonl.gz", strange)
+    refused = anonymize("1.jsonl.gz", "-o", "s3://corpus/out")
+    assert refused.returncode == 1
+    assert "cuts.jsonl.gz: exists already and has x, which voicenym-ledger/ lacks" in said(refused)
+
+
+def test_an_utterance_does_not_keep_the_voice_of_another_speaker(store, anonymize, tmp_path):
+    utterances(tmp_path / "in")
+    part(tmp_path / "a", tmp_path / "in", ["ann-1"])
+    assert anonymize("a", "-o", "s3://corpus/out").returncode == 0
+    part(tmp_path / "a", tmp_path / "in", ["ann-1"], speaker="eve")
+    before = objects("s3://corpus/out")
+    done = anonymize("a", "-o", "s3://corpus/out")
+    assert done.returncode == 1
+    assert "was made for another speaker than this run would" in said(done)
+    assert objects("s3://corpus/out") == before
+    assert anonymize("a", "-o", "s3://corpus/out", "--overwrite").returncode == 0

@@ -142,6 +142,8 @@ def anonymize_shards(
         _say_skipped(plan, say, every=True)
         say(f"{len(plan.units)} shards and files; nothing was written")
         return
+    if plan.check_tables is not None and not job.overwrite:
+        plan.check_tables()
     if not object_store.is_url(output):
         job = replace(job, log=Path(output) / LOG_NAME)
     workers = request.workers

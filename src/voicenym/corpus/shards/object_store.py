@@ -14,6 +14,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,8 @@ READ_ONLY = ("hf",)
 """Schemes whose stores cannot write an object only if its name is free."""
 ATTEMPTS = 4
 """Times that a call is tried; the store's own package tries each several times."""
+READS = 16
+"""Small objects that are read at a time."""
 PAUSE = 0.2
 """Seconds before the second attempt; doubled before each further one."""
 
@@ -137,6 +140,19 @@ def find(folder: str) -> list[Listed]:
     Raises:
         CorpusError, DependencyError: the store cannot be listed, or holds nothing there.
     """
+    found = find_any(folder)
+    if not found:
+        _tried(folder, lambda: _system(folder).ls(_bucket(folder)))  # or there is no such bucket
+        raise CorpusError(f"{folder}: there is nothing below this name; check it")
+    return found
+
+
+def find_any(folder: str) -> list[Listed]:
+    """As :func:`find`; none if the store holds nothing there.
+
+    Raises:
+        CorpusError, DependencyError: the store cannot be listed.
+    """
     scheme = folder.partition("://")[0]
 
     def listing() -> list[str]:
@@ -150,9 +166,6 @@ def find(folder: str) -> list[Listed]:
     for path in sorted(p.lstrip("/") for p in paths if not p.endswith("/")):  # marks of folders
         name = path.removeprefix(root).lstrip("/") if path != root else path.rsplit("/")[-1]
         found.append(Listed(name, f"{scheme}://{path}"))
-    if not found:
-        _tried(folder, lambda: _system(folder).ls(_bucket(folder)))  # or there is no such bucket
-        raise CorpusError(f"{folder}: there is nothing below this name; check it")
     return found
 
 
@@ -251,21 +264,34 @@ def read_all(folder: str) -> dict[str, bytes]:
     """
     scheme, root = folder.partition("://")[0], _path(folder)
 
-    def read() -> dict[str, bytes]:
+    def listing() -> list[str]:
         system = _system(folder)
         system.invalidate_cache()
         try:
-            paths = [path for path in system.find(folder) if not path.endswith("/")]
+            return [path for path in system.find(folder) if not path.endswith("/")]
         except FileNotFoundError:
-            return {}
-        found = {}
-        for path in paths:
-            data = read_bytes(f"{scheme}://{path.lstrip('/')}")
-            if data is not None:  # a run that ended meanwhile
-                found[path.lstrip("/").removeprefix(root).lstrip("/")] = data
-        return found
+            return []
 
-    return _tried(folder, read)
+    paths, system = _tried(folder, listing), _system(folder)
+
+    def read(path: str) -> bytes | Exception:
+        try:
+            return bytes(system.cat_file(path))
+        except Exception as error:
+            return error
+
+    with ThreadPoolExecutor(READS) as pool:
+        contents = list(pool.map(read, paths))
+    found = {}
+    for path, content in zip(paths, contents, strict=True):
+        data: bytes | None = None  # of a run that ended meanwhile
+        if isinstance(content, bytes):
+            data = content
+        elif not isinstance(content, FileNotFoundError):
+            data = read_bytes(f"{scheme}://{path.lstrip('/')}")  # once more, with its attempts
+        if data is not None:
+            found[path.lstrip("/").removeprefix(root).lstrip("/")] = data
+    return found
 
 
 def remove(location: str) -> None:

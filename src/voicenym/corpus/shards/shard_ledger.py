@@ -33,9 +33,11 @@ class StoreRunState:
     runs at a time are allowed. A line is written after its output; a lost one costs a comparison.
     While a run works, ``voicenym-ledger/run/NUMBER.json`` says so, for :func:`status_of_store`.
 
+    Lines of outputs that another run settles meanwhile are not seen.
+
     Args:
         folder: URL of the output folder.
-        names: of the outputs of this run, whose lines are read.
+        names: of the outputs of this run.
     """
 
     def __init__(self, folder: str, names: list[str]) -> None:
@@ -45,14 +47,7 @@ class StoreRunState:
         self._run = object_store.join(folder, f"{RUNS}{secrets.token_hex(8)}.json")
 
     def __enter__(self) -> Self:
-        for name in self._names:
-            data = object_store.read_bytes(self._place(name))
-            try:
-                line = json.loads(data) if data else None
-            except (ValueError, RecursionError):
-                continue  # no line of ours: the output is compared
-            if isinstance(line, dict) and line.get("output") == name:
-                self._lines[name] = line
+        self._lines = lines_of_store(self._folder)
         self._forget_dead()
         owner = {"pid": os.getpid(), "host": socket.gethostname(), "started": time.time()}
         facts = {"items": len(self._names), "settled": len(self._lines)}
@@ -72,7 +67,7 @@ class StoreRunState:
         """Removes what runs of this machine that were killed have said of themselves."""
         folder = object_store.join(self._folder, RUNS)
         for name, data in object_store.read_all(folder).items():
-            if not lives(_holder(data)):
+            if (holder := _holder(data)) and not lives(holder):
                 object_store.remove(object_store.join(folder, name))
 
     @property
@@ -102,6 +97,26 @@ class StoreRunState:
         return object_store.join(self._folder, f"{LEDGER}/{name}.json")
 
 
+def lines_of_store(folder: str) -> dict[str, Line]:
+    """Lines of the ledger of an output folder, by output.
+
+    Args:
+        folder: its URL.
+
+    Raises:
+        CorpusError: the store cannot be read.
+    """
+    lines: dict[str, Line] = {}
+    for name, data in object_store.read_all(object_store.join(folder, LEDGER)).items():
+        try:
+            line = json.loads(data)
+        except (ValueError, RecursionError):
+            continue  # no line of ours: the output is compared
+        if isinstance(line, dict) and name == f"{line.get('output')}.json":
+            lines[line["output"]] = line
+    return lines
+
+
 def status_of_store(folder: str) -> RunStatus:
     """Progress of a run whose outputs are in a store.
 
@@ -121,10 +136,10 @@ def status_of_store(folder: str) -> RunStatus:
             continue
         if not isinstance(content, dict):
             continue
-        if name.startswith("run/"):
-            runs.append(_holder(data))
-        elif isinstance(content.get("output"), str):
+        if isinstance(content.get("output"), str):
             lines[content["output"]] = content
+        elif name.startswith("run/"):
+            runs.append(_holder(data))
     living = [run for run in runs if lives(run)]
     if not lines and not living:
         raise CorpusError(
@@ -134,12 +149,15 @@ def status_of_store(folder: str) -> RunStatus:
 
 
 def _holder(data: bytes) -> dict[str, object]:
-    """What a run said of itself; nothing if it is not understood."""
+    """What a run said of itself; nothing if it is not understood, or is the line of an output in a
+    folder of that name.
+    """
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):
         return {}
     known = isinstance(content, dict) and isinstance(content.get("pid"), int) and "host" in content
+    known = known and "output" not in content
     return content if known else {}
 
 

@@ -68,12 +68,14 @@ class ShardPlan:
         missing: recordings that a table names and that cannot be read: the place, and the reason.
         finish: writes the tables of a data set from the ledger's lines of the outputs that are
             there, and returns their locations; None without tables.
+        check_tables: refuses to replace tables that no earlier run wrote; None without tables.
     """
 
     units: list[Unit]
     skipped: list[str]
     missing: list[tuple[str, str]] = field(default_factory=list)
     finish: Callable[[Mapping[str, Line]], list[str]] | None = None
+    check_tables: Callable[[], None] | None = None
 
 
 def kind_of(name: str) -> str | None:

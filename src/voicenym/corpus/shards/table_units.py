@@ -4,13 +4,15 @@ Kaldi's data folders and lhotse's manifests are planned as on this machine
 (:mod:`voicenym.corpus.kaldi`, :mod:`voicenym.corpus.lhotse_manifest`), so that speakers, names and
 cuts are the same; each of their recordings is then a unit of its own. A table of a store may come
 from a stranger: what it names is looked for below the URL that the user wrote and nowhere else. New
-tables are written at the end of a run, from the ledger, about the outputs that are there.
+tables are written at the end of a run, from the ledger, about the outputs that are there, those of
+earlier runs among them.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -19,11 +21,13 @@ from typing import Any
 from voicenym.audio.atomic import temporary_folder
 from voicenym.corpus import kaldi, kaldi_tables, lhotse_manifest
 from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.earlier_tables import EarlierRuns
 from voicenym.corpus.excerpt import Passage
 from voicenym.corpus.file_plan import Item, Openable
 from voicenym.corpus.id_checks import check_id, printable
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.shards import object_store, store_tables
+from voicenym.corpus.shards.earlier_in_store import earlier_runs
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_unit import RECORDING, ShardPlan, Unit
 from voicenym.errors import CorpusError
@@ -72,12 +76,19 @@ def plan_tables(
             for folder in _data_folders(root, listed)
         ]
     finishes = [plan.finish for plan in plans if plan.finish is not None]
+    checks = [plan.check_tables for plan in plans if plan.check_tables is not None]
+
+    def check() -> None:
+        for one in checks:
+            one()
+
     units = [unit for plan in plans for unit in plan.units]
     return ShardPlan(
         units,
         [],
         [one for plan in plans for one in plan.missing],
         lambda lines: [place for finish in finishes for place in finish(lines)],
+        check,
     )
 
 
@@ -127,12 +138,18 @@ def _of_folder(
     def finish(lines: Mapping[str, Line]) -> list[str]:
         place = object_store.join(output, folder) if folder else output
         there = {unit.utterance: unit.target for unit in units if unit.name in lines}
+        with _earlier(output, kaldi.FOLDER, folder) as earlier:
+            found = known.rows_with_earlier(there, earlier)
         return [
             _put(object_store.join(place, name), partial(_write_rows, rows))
-            for name, rows in known.rows(there).items()
+            for name, rows in found.items()
         ]
 
-    return ShardPlan(units, [], missing, finish)
+    def check() -> None:
+        with _earlier(output, kaldi.FOLDER, folder) as earlier:
+            known.check_tables(earlier)
+
+    return ShardPlan(units, [], missing, finish, check)
 
 
 def _private_tables(
@@ -194,9 +211,22 @@ def _of_manifest(
                 target = object_store.join(output, name)
                 cuts += known.cuts_of(item, _described(target, lines[name], known.id_of(item)))
         place = object_store.join(output, lhotse_manifest.OUTPUT_NAME)
-        return [_put(place, lambda path: known.write(path, cuts))]
+        with _earlier(output, lhotse_manifest.FOLDER) as earlier:
+            before = known.earlier_cuts(earlier)
+        return [_put(place, lambda path: known.write(path, cuts, before))]
 
-    return ShardPlan(units, [], missing, finish)
+    def check() -> None:
+        with _earlier(output, lhotse_manifest.FOLDER) as earlier:
+            known.check_tables(earlier)
+
+    return ShardPlan(units, [], missing, finish, check)
+
+
+@contextmanager
+def _earlier(output: str, sound: str, tables: str = "") -> Iterator[EarlierRuns]:
+    """Earlier runs into an output folder, as of :func:`earlier_runs`."""
+    with temporary_folder(Path(tempfile.gettempdir())) as private:
+        yield earlier_runs(output, sound, tables, private)
 
 
 def _described(target: str, line: Line, name: str) -> Any:
@@ -258,7 +288,7 @@ def _write_rows(rows: Mapping[str, str], path: Path) -> None:
 
 
 def _put(location: str, write: Callable[[Path], object]) -> str:
-    """Writes a table at a path or URL, replacing an earlier one; returns the location."""
+    """Writes a table at a path or URL in the place of an earlier one; returns the location."""
     if not object_store.is_url(location):
         write(Path(location))
         return location
