@@ -180,7 +180,8 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
     beside those of this run, or if names of the originals would link drawn names to them.
 
     A folder beside the log is of a speaker, or of several; outputs beside the log itself were named
-    on the command line one by one, each a speaker of its own.
+    on the command line one by one, each a speaker of its own. Shards, whose lines count their
+    ``recordings``, are of any speakers.
     """
     if job.opaque and any("input" in line for line in state.lines.values()):
         assert job.log is not None
@@ -190,7 +191,7 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
         )
     if job.log is None:
         return
-    if not job.opaque and any(_has_drawn_name(line) for line in state.lines.values()):
+    if not job.opaque and any(has_drawn_name(line) for line in state.lines.values()):
         # equal sounds would have both names: the log has their SHA-256
         raise CorpusError(
             f"{job.log}: is of an earlier run with --rename, whose drawn names this run would link "
@@ -202,9 +203,9 @@ def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
         mine, target = output in ours, job.log.parent / output
         if "sha256" not in line or (mine and job.overwrite):
             continue
-        if not mine and _folder(output) not in folders:
+        if not mine and "recordings" not in line and _folder(output) not in folders:
             continue
-        if is_of(job, line) if mine else _has_voices_of(job, line):
+        if is_of(job, line) if mine else has_voices_of(job, line):
             continue
         if target.is_file() and _is_as_logged(target, line):
             cure = "start over with --overwrite or in a new folder" if mine else "use a new folder"
@@ -239,12 +240,12 @@ def is_of(job: Job, line: Line, stamp: Line | None = None) -> bool:
     return "fallback" not in line or (job.fallback is not None and job.fallback.is_of(line))
 
 
-def _has_drawn_name(line: Line) -> bool:
+def has_drawn_name(line: Line) -> bool:
     """Whether a line is of an output of a run with --rename; earlier releases did not say so."""
     return "sha256" in line and "key_check" in line and "input" not in line
 
 
-def _has_voices_of(job: Job, line: Line) -> bool:
+def has_voices_of(job: Job, line: Line) -> bool:
     """Whether a job gives the voices of a line's output: edits and the fall-back may differ, which
     concern single recordings.
     """

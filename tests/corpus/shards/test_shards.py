@@ -299,3 +299,60 @@ def test_an_output_that_looks_like_a_shard_is_refused(anonymize, tmp_path):
     done = anonymize("a.tar", "-o", "b.tar")
     assert done.returncode == 1
     assert "give a folder with -o" in said(done)
+
+
+@pytest.mark.parametrize("target", ["out", "s3://corpus/out"])
+def test_a_folder_keeps_to_one_key_and_system(store, anonymize, tmp_path, target):
+    from s3_server import objects
+
+    def found() -> dict[str, bytes]:
+        return objects(target) if "://" in target else tree(tmp_path / target)
+
+    web_shard(tmp_path / "a.tar", range(2))
+    web_shard(tmp_path / "b.tar", range(2))
+    assert anonymize("a.tar", "-o", target).returncode == 0
+    before = found()
+    Key(bytes(range(32))).save(tmp_path / "other.key")
+    for options in (["-s", "vtln"], ["-s", "mcadams:order=18"], ["--key", "other.key"]):
+        for more in ([], ["--overwrite"]):
+            done = anonymize("b.tar", "-o", target, *options, *more)
+            assert done.returncode == 1
+            assert f"{target}/a.tar: made earlier with another key, system or par" in said(done)
+            assert found() == before
+    assert anonymize("b.tar", "-o", target).returncode == 0
+    assert anonymize("a.tar", "b.tar", "-o", target, "-s", "vtln").returncode == 1
+    done = anonymize("a.tar", "b.tar", "-o", target, "-s", "vtln", "--overwrite")
+    assert done.returncode == 0, said(done)
+
+
+def test_a_folder_of_recordings_beside_shards_keeps_to_their_key_and_system(anonymize, tmp_path):
+    web_shard(tmp_path / "a.tar", range(2))
+    (tmp_path / "f/ann").mkdir(parents=True)
+    (tmp_path / "f/ann/1.wav").write_bytes(sound(9))
+    assert anonymize("a.tar", "-o", "out").returncode == 0
+    done = anonymize("f", "-o", "out", "-s", "vtln")
+    assert done.returncode == 1
+    assert "out/a.tar: made earlier with another key, system or parameters" in said(done)
+    assert anonymize("f", "-o", "out").returncode == 0
+    done = anonymize("a.tar", "-o", "out", "-s", "vtln", "--overwrite")
+    assert done.returncode == 1
+    assert "out/ann/1.wav: made earlier with another key" in said(done)
+
+
+def test_a_run_under_old_names_does_not_link_drawn_ones(anonymize, tmp_path):
+    web_shard(tmp_path / "a.tar", range(2))
+    assert anonymize("a.tar", "-o", "out", "--rename").returncode == 0
+    done = anonymize("a.tar", "-o", "out")
+    assert done.returncode == 1
+    assert "is of an earlier run with --rename" in said(done)
+
+
+def test_lines_of_outputs_in_a_folder_named_as_that_of_runs_stay(store, anonymize, tmp_path):
+    from s3_server import objects
+
+    (tmp_path / "in/run").mkdir(parents=True)
+    web_shard(tmp_path / "in/run/a.tar", range(2))
+    assert anonymize("in", "-o", "s3://corpus/out").returncode == 0
+    assert anonymize("in", "-o", "s3://corpus/out").returncode == 0
+    assert "voicenym-ledger/run/a.tar.json" in objects("s3://corpus/out")
+    assert len([name for name in objects("s3://corpus/out") if "-ledger" in name]) == 1

@@ -19,7 +19,7 @@ import voicenym
 from voicenym.audio.atomic import sweep
 from voicenym.corpus import speaker_rule, timestamps
 from voicenym.corpus.batch import Job
-from voicenym.corpus.batch_runner import blame, is_of
+from voicenym.corpus.batch_runner import blame, has_drawn_name, has_voices_of, is_of
 from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_state import RunState
@@ -232,33 +232,84 @@ def _is_there(unit: Unit, line: Line) -> bool:
         return False
     if unit.table is not None and line.get("table") != object_store.identity(unit.table[1]):
         return False
-    if object_store.is_url(unit.target):
-        return bool(line.get("object") == object_store.identity(unit.target))
+    return _has_line(unit.target, line)
+
+
+def _has_line(target: str, line: Line) -> bool:
+    """Whether what is at a location is what a line of the ledger says."""
+    if object_store.is_url(target):
+        return bool(line.get("object") == object_store.identity(target))
     try:
-        return bool(line["sha256"] == sha256_of(unit.target))
+        return bool(line["sha256"] == sha256_of(target))
     except OSError:
         return False
 
 
 def _check_stamps(job: Job, units: Sequence[Unit], state: RunState, stamp: Line) -> None:
-    """Stops the run before any work if an earlier run with other settings made outputs."""
+    """Stops the run before any work if an earlier run with other settings made outputs that stay
+    beside those of this run, or if names of the originals would link drawn names to them.
+
+    A speaker may be in any shard, so that all outputs in the folder must have voices of one key and
+    system, also those that this run does not make. Settings of speakers may differ there.
+    """
     if job.opaque and any("input" in line for line in state.lines.values()):
         raise CorpusError(
             "-o: the ledger there names the originals of an earlier run without --rename; choose a "
             "new folder with -o"
         )
-    if job.overwrite:
-        return
-    for unit in units:
-        line = state.lines.get(unit.name)
-        if line is None or "sha256" not in line or is_of(job, line, stamp):
+    if not job.opaque and any(has_drawn_name(line) for line in state.lines.values()):
+        raise CorpusError(
+            "-o: the ledger there is of an earlier run with --rename, whose drawn names this run "
+            "would link to the original ones; add --rename, or choose a new folder with -o"
+        )
+    ours = {unit.name: unit for unit in units}
+    for output, line in state.lines.items():
+        unit = ours.get(output)
+        if "sha256" not in line or (unit is not None and job.overwrite):
             continue
-        if _is_there(unit, line):
+        if unit is not None and not is_of(job, line, stamp) and _is_there(unit, line):
             raise CorpusError(
                 f"{unit.target}: made earlier with another key, system or options, so that voices "
                 "of one speaker would differ; resume with the same --key, --system, --keep and "
                 "options of speakers, or start over with --overwrite or in a new folder"
             )
+        if unit is not None and _changed_speaker(job, unit, line) and _is_there(unit, line):
+            raise CorpusError(
+                f"{unit.target}: was made for another speaker than this run would; resume with the "
+                "same speakers in folders and tables, or start over with --overwrite or in a new "
+                "folder"
+            )
+        if unit is None and _beside(line, output) and not has_voices_of(job, line):
+            target = _target(units, output)
+            if target is not None and _has_line(target, line):
+                raise CorpusError(
+                    f"{target}: made earlier with another key, system or parameters, so that "
+                    "voices of one speaker would differ; go on with the same --key and --system, "
+                    "or use a new folder"
+                )
+
+
+def _changed_speaker(job: Job, unit: Unit, line: Line) -> bool:
+    """Whether a folder or a table now names another speaker of a recording than for its output;
+    earlier releases did not write whom.
+    """
+    if unit.speaker is None or "speaker_check" not in line:
+        return False
+    now = speaker_rule.voice_check(job.key, unit.speaker, unit.name)
+    return bool(line["speaker_check"] != now)
+
+
+def _beside(line: Line, output: str) -> bool:
+    """Whether an output may have speakers of the shards of its folder. A recording beside the log
+    that no run over shards made was named on the command line, a speaker of its own.
+    """
+    return "recordings" in line or "/" in output
+
+
+def _target(units: Sequence[Unit], output: str) -> str | None:
+    """Location of an output of another run, by its name; None without units of this run."""
+    roots = (unit.target.removesuffix(unit.name) for unit in units)
+    return next((root + output for root in roots), None)
 
 
 def _stamp(job: Job, choice: SpeakerChoice) -> Line:
@@ -277,6 +328,8 @@ def _line(job: Job, outcome: ShardOutcome, stamp: Line) -> Line:
     """A line of the ledger, which reveals neither the key nor, with new names, original ones."""
     unit, done = outcome.unit, outcome.result
     line: Line = {"version": voicenym.__version__, **stamp, "output": unit.name}
+    if unit.speaker is not None:
+        line["speaker_check"] = speaker_rule.voice_check(job.key, unit.speaker, unit.name)
     if not job.opaque:
         line["input"] = str(unit)
     if done is None:
