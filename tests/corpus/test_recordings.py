@@ -184,3 +184,29 @@ def test_halves_share_nobody_and_are_all():
 def test_a_recording_is_no_manifest(sample):
     with pytest.raises(CorpusError, match=r"is no table in UTF-8.*; give a folder of speakers"):
         recordings(sample)
+
+
+def test_two_files_of_one_name_are_asked_about_unless_they_are_the_same(tree, tmp_path):
+    new, places = tmp_path / "new", {}
+    for place, data in (("x/ann/1.wav", b"x"), ("y/ann/1.wav", b"y"), ("z/ann/1.flac", b"x")):
+        places[place] = new / place
+        places[place].parent.mkdir(parents=True)
+        places[place].write_bytes(data)
+    found = [Recording("ann/1", "ann", tree / "ann/1.wav")]
+    plain = [Recording("1", "ann", tree / "ann/1.wav")]
+    both = rf"1 may be {new}/x/ann/1.wav or {new}/y/ann/1.wav, which differ; give the "
+    with pytest.raises(CorpusError, match=both + "folder of one system"):
+        matched(plain, new)
+    with pytest.raises(CorpusError, match=both):
+        matched(found, [new / "x", new / "y"])
+    assert matched(found, [new / "x", new / "z"]) == {"ann/1": places["z/ann/1.flac"]}
+    (new / "x/ann/1.flac").write_bytes(b"z")
+    with pytest.raises(CorpusError, match=r"ann/1 may be .*/1\.flac or .*/1\.wav"):
+        matched(found, new / "x")
+
+
+def test_a_manifest_may_begin_with_a_byte_order_mark(tree, manifest):
+    """As spreadsheets save it."""
+    before = recordings(manifest)
+    manifest.write_text("\ufeff" + manifest.read_text("utf-8"), "utf-8")
+    assert recordings(manifest) == before

@@ -7,6 +7,7 @@ where it is anonymized (``libri_dev_enrolls_mcadams``).
 
 from __future__ import annotations
 
+import filecmp
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,12 +113,18 @@ def matched(
         few: whether recordings without a file are accepted if at least one has a file.
 
     Raises:
-        CorpusError: files are missing; the message names all of them, or the first one.
+        CorpusError: files are missing (the message names all of them, or the first one), or two
+            files may be that of a recording.
     """
     places = [anonymized] if isinstance(anonymized, Path) else list(anonymized)
     found: dict[str, Path | Recording] = {}
+    names = {recording.name for recording in speech}
     for place in places:
-        found.update(_files(place, {recording.name for recording in speech}, allow_pipes))
+        files = _files(place, names, allow_pipes)
+        for name in sorted(names & files.keys() & found.keys()):
+            if not _are_one(found[name], files[name]):
+                raise _ambiguous(place, name, found[name], files[name])
+        found.update(files)
     missing = [recording.name for recording in speech if recording.name not in found]
     where = ", ".join(map(str, places))
     if missing and (len(missing) == len(speech) or (left_out.fail_fast and not few)):
@@ -161,8 +168,48 @@ def _files(place: Path, names: set[str], allow_pipes: bool) -> dict[str, Path | 
     if (place / "manifest.tsv").is_file():
         there = recordings(place, left_out=LeftOut())  # the caller reports missing files
         return {recording.name: recording for recording in there}
-    found: dict[str, Path | Recording] = {}
+    return _by_path(place, names)
+
+
+def _by_path(place: Path, names: set[str]) -> dict[str, Path | Recording]:
+    """Files below a folder: by their paths without the extension, else by their own names.
+
+    Raises:
+        CorpusError: two files may be that of one of the names.
+    """
+    by_path: dict[str, list[Path]] = {}
+    by_stem: dict[str, list[Path]] = {}
     for path in walk(place, links=True).recordings:
-        found[path.relative_to(place).with_suffix("").as_posix()] = path
-        found.setdefault(path.stem, path)
-    return found
+        by_path.setdefault(path.relative_to(place).with_suffix("").as_posix(), []).append(path)
+        by_stem.setdefault(path.stem, []).append(path)
+    every = by_stem | by_path
+    for name in sorted(names & every.keys()):
+        first, *others = every[name]
+        for other in others:
+            if not _are_one(first, other):
+                raise _ambiguous(place, name, first, other)
+    return {name: paths[0] for name, paths in every.items()}
+
+
+def _are_one(one: Path | Recording, other: Path | Recording) -> bool:
+    """Whether two files are the same recording: of one place, or of the same bytes."""
+    first, second = _recording(one), _recording(other)
+    if first.command or second.command or (first.start, first.end) != (second.start, second.end):
+        return one == other
+    try:
+        return first.path == second.path or filecmp.cmp(first.path, second.path, shallow=False)
+    except OSError:  # which is reported when it is read
+        return False
+
+
+def _ambiguous(
+    place: Path, name: str, one: Path | Recording, other: Path | Recording
+) -> CorpusError:
+    return CorpusError(
+        f"{place}: {name} may be {_recording(one).place} or {_recording(other).place}, which "
+        "differ; give the folder of one system, with one file of each recording"
+    )
+
+
+def _recording(file: Path | Recording) -> Recording:
+    return file if isinstance(file, Recording) else Recording("", "", file)

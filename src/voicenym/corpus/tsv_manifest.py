@@ -34,7 +34,7 @@ def recordings_of_manifest(
     """
     refuse_named_pipe(path)
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
             rows = list(reader)
             columns = reader.fieldnames or []

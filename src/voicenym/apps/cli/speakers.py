@@ -76,6 +76,8 @@ def speakers(
                 f"{output}: exists already; add --overwrite to replace it, or choose another name "
                 "with -o"
             )
+        if not output.parent.is_dir():
+            raise DiarizationError(f"{output}: its folder does not exist; create the folder first")
     if turns is not None and (count or clustering or encoder):
         raise DiarizationError(
             "--turns reads turns instead of finding them; leave out --speakers, --clustering and "
@@ -97,7 +99,7 @@ def speakers(
 
         torch.set_num_threads(1)  # the same turns on any machine
         before = None
-        if output is not None and output.parent.is_dir():
+        if output is not None:
             before = voices_before(output, recording, encoder or BUNDLED)
         doubts: list[Doubt] = []  # printed when the bar of progress has gone
         with Progress(quiet) as stage, until_done(before) as kept:
