@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("jiwer")
 pytest.importorskip("parselmouth")
 
-from voicenym.corpus.transforms import ORIGINAL, Transform
+from voicenym.corpus.transforms import ORIGINAL, OtherFiles, Transform
 from voicenym.evaluation import utility
 from voicenym.metrics import intonation, opinion, word_error_rate
 from voicenym.recognition import Transcripts, pronounced
@@ -93,6 +93,14 @@ def test_the_reason_why_words_were_not_measured_is_reported(speech):
     notes = utility.measure(speech, ORIGINAL, None, **REPLICATES).notes
     assert any("words were not measured: there is no recogniser" in n for n in notes)
     assert any("phones were not measured: no recogniser of phones" in n for n in notes)
+
+
+def test_the_time_to_read_a_file_is_not_the_speed_of_its_system(speech):
+    files = Transform((OtherFiles({r.name: r for r in speech}),))
+    measured = utility.measure(speech, files, None, **REPLICATES)
+    assert "SNR" in measured.figures
+    assert "RTF" not in measured.figures
+    assert any(note.startswith("speed was not measured") for note in measured.notes)
 
 
 def test_noise_time_and_melody_of_a_known_change(speech, monkeypatch):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.transforms import Step, Transform
+from voicenym.corpus.transforms import OtherFiles, Step, Transform
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.conditions import FEWEST_SPEAKERS, Condition
@@ -21,6 +21,7 @@ from voicenym.metrics.metric_inputs import RecognisedPhones, RecognisedWords, Sp
 from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts, pronounced
 
 NO_PHONES = "phones were not measured: no recogniser of phones was asked for (--phones small)"
+NO_SPEED = "speed was not measured: the recordings were anonymized elsewhere"
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def measure(
     notes: list[str] = []
     say("utility: anonymizing a sample")
     speech = _pairs(recordings, transform, line, options)
+    if not speech.seconds and transform.steps:
+        notes.append(NO_SPEED)
     figures = reported_metrics.measure(
         speech,
         originals=originals,
@@ -153,11 +156,14 @@ def _pairs(
     line: Sequence[Step],
     options: dict[str, Any],
 ) -> SpeechPairs:
-    """Recordings before and after, with the system's processor time for each."""
+    """Recordings before and after, with the system's processor time for each; without times of
+    files that were anonymized elsewhere, which are only read.
+    """
     from voicenym.nets.words.code_memory import fresh_memory
 
     bare = [recording.samples() for recording in recordings]
     steps = transform.steps[: len(transform.steps) - len(line)]
+    elsewhere = any(isinstance(step, OtherFiles) for step in steps)
     _changed(steps, recordings[0], bare[0])  # loads weights, which is not timed
     originals, changed, seconds = [], [], []
     for recording, samples in zip(recordings, bare, strict=True):
@@ -174,7 +180,7 @@ def _pairs(
         [recording.name for recording in recordings],
         [recording.speaker for recording in recordings],
         [recording.text for recording in recordings],
-        seconds,
+        () if elsewhere else seconds,
         **options,
     )
 
