@@ -123,6 +123,7 @@ def test_sound_with_nan_comes_out_as_silence_and_a_message(command):
         (["--caller", "both"], b"", "--caller is left or right, not 'both'"),
         (["--virtual-microphone", "--out", "x"], b"", "leave out --out"),
         (["--measure", "5", "--caller", "left"], b"", "leave out --monitor and --caller"),
+        (["--measure", "5", "--seconds", "9"], b"", "length of the measurement; leave out --sec"),
         (["--stdin", "--stdout", "-s", "formant"], b"", "formant does not work live"),
         (["--stdin", "--stdout", "-s", "nonsense"], b"", "nonsense"),
         (["--stdin", "--stdout", "--key", "gone.key"], b"", "gone.key"),

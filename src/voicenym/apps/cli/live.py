@@ -233,6 +233,10 @@ def live(
         raise VoicenymError("--virtual-microphone is the output; leave out --out")
     if measure and (monitor or caller):
         raise VoicenymError("--measure plays chirps on one line; leave out --monitor and --caller")
+    if measure is not None and seconds is not None:
+        raise VoicenymError(
+            "--measure SECONDS is the length of the measurement; leave out --seconds"
+        )
     short = {"weights": weights, "voice_kind": voice}
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     voices = live_runs.live_voice(
