@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import shutil
@@ -233,6 +234,33 @@ def test_an_original_is_no_anonymized_recording(tmp_path, how):
         gather(original, {"a": tmp_path / "a", "mine": place})
     first = sorted(place.rglob("*.wav"))[0]
     assert str(why.value).startswith(f"mine: {first} is")
+
+
+@pytest.mark.parametrize("how", ["stored", "softer", "later", "rate"])
+def test_an_original_in_another_form_is_no_anonymized_recording(tmp_path, how):
+    """Its bytes are others', and listeners would hear the voice all the same."""
+    folders(tmp_path, ("a",), 3, 2, 3.0)
+    one = tmp_path / "a" / "s1" / "u0.wav"
+    sound, rate = soundfile.read(tmp_path / "original" / "s1" / "u0.wav")
+    if how == "softer":
+        sound = -0.3 * sound
+    elif how == "later":
+        sound = np.concatenate([np.zeros(round(0.4 * rate)), sound])
+    elif how == "rate":
+        sound, rate = sound[::2], rate // 2
+    one.unlink()
+    soundfile.write(one.with_suffix(".flac"), sound, rate)
+    plan = Plan(("acr",), 4, 12, headphones="")
+    with pytest.raises(VoicenymError, match=r"^a: .*s1/u0.flac is nearly its original \(.*alike a"):
+        design(gather(tmp_path / "original", {"a": tmp_path / "a"}), plan)
+    # a cloak is meant to sound so, and voicenym anonymize has compared what it has written
+    design(gather(tmp_path / "original", {"a": tmp_path / "a"}, alike=["a"]), plan)
+    digest = hashlib.sha256(one.with_suffix(".flac").read_bytes()).hexdigest()
+    line = {"output": "s1/u0.flac", "sha256": digest}
+    (tmp_path / "a" / "voicenym.jsonl").write_text(json.dumps(line))
+    design(gather(tmp_path / "original", {"a": tmp_path / "a"}), plan)
+    with pytest.raises(VoicenymError, match="--sounds-alike b: no --system of that name"):
+        gather(tmp_path / "original", {"a": tmp_path / "a"}, alike=["b"])
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,12 @@ def design(
     systems: list[str] = typer.Option(
         [], "--system", help="NAME=FOLDER of anonymized recordings, named as the originals."
     ),
+    alike: list[str] = typer.Option(
+        [],
+        "--sounds-alike",
+        metavar="NAME",
+        help="System that is meant to sound like the originals: not compared with them.",
+    ),
     output: Path = typer.Option(..., "--output", "-o", help="New folder for the study."),
     tests: list[str] = test_option(
         ["acr"],
@@ -75,7 +81,7 @@ def design(
     from voicenym.listening.design.material import gather
     from voicenym.listening.design.sessions import Plan
 
-    material = gather(originals, _folders(systems))
+    material = gather(originals, _folders(systems), alike)
     if difference is not None:
         found = study_design.require_power(
             tuple(tests), listeners, ratings, len(material.systems), difference

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.corpus.anonymized_files import matched
+from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
+from voicenym.corpus.run_log import RunLog
 from voicenym.errors import VoicenymError
 
 ORIGINAL = "original"
@@ -25,10 +27,12 @@ class Material:
     Args:
         utterances: original recordings.
         versions: of each system, the original first: recordings by the name of the utterance.
+        settled: systems and utterances of recordings that need no comparison with their originals.
     """
 
     utterances: tuple[Recording, ...]
     versions: Mapping[str, Mapping[str, Recording]]
+    settled: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -46,30 +50,57 @@ class Material:
         return alike or found
 
 
-def gather(originals: Path, systems: Mapping[str, Path]) -> Material:
+def gather(originals: Path, systems: Mapping[str, Path], alike: Collection[str] = ()) -> Material:
     """Originals of a corpus with their counterparts.
 
     Args:
         originals: folder of speakers, Kaldi data folder, manifest or lhotse manifest.
         systems: folder of anonymized files by the system's name.
+        alike: systems that are meant to sound like the originals, and are not compared with them.
 
     Raises:
         CorpusError: counterparts are missing; the message names them.
-        VoicenymError: no systems, a name that means something else here, or a file of a system
-            that is an original, which listeners would hear.
+        VoicenymError: no systems, a name that means something else here or that no system has, or
+            a file of a system that is an original, which listeners would hear.
     """
     if not systems:
         raise VoicenymError("a study needs at least one anonymized folder: --system NAME=FOLDER")
     for name in systems:
         if name in RESERVED:
             raise VoicenymError(f"a system cannot be called {name!r} here; choose another name")
+    for name in alike:
+        if name not in systems:
+            raise VoicenymError(
+                f"--sounds-alike {name}: no --system of that name; there are: {', '.join(systems)}"
+            )
     speech = recordings(originals)
     versions: dict[str, Mapping[str, Recording]] = {ORIGINAL: {one.name: one for one in speech}}
     for name, folder in systems.items():
         files = matched(speech, folder)
         versions[name] = {one.name: _as_recording(one, files[one.name]) for one in speech}
     _check_changed(versions)
-    return Material(tuple(speech), versions)
+    return Material(tuple(speech), versions, _settled(versions, systems, alike))
+
+
+def _settled(
+    versions: Mapping[str, Mapping[str, Recording]],
+    systems: Mapping[str, Path],
+    alike: Collection[str],
+) -> frozenset[tuple[str, str]]:
+    """Recordings that are not compared: of systems that are alike, and those that ``voicenym
+    anonymize`` wrote, as its log says, since it compares each with its original.
+    """
+    found = set()
+    for name, folder in systems.items():
+        log = RunLog((folder if folder.is_dir() else folder.parent) / LOG_NAME)
+        log.read()
+        written = {line.get("sha256") for line in log.lines.values()}
+        found |= {
+            (name, utterance)
+            for utterance, one in versions[name].items()
+            if name in alike or (written and _content(one) in written)
+        }
+    return frozenset(found)
 
 
 def _check_changed(versions: Mapping[str, Mapping[str, Recording]]) -> None:

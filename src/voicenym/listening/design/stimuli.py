@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from voicenym.corpus.recording import Recording
 from voicenym.dsp.loudness import gain_to, integrated_loudness
 from voicenym.errors import VoicenymError
 from voicenym.listening.design import headphone_checks
 from voicenym.listening.design.clip_treatments import treated
-from voicenym.listening.design.material import Material
+from voicenym.listening.design.material import ORIGINAL, Material
+from voicenym.listening.design.near_originals import nearness
 from voicenym.listening.study import ClipKey
 
 LOUDEST, SOFTEST = -23.0, -36.0
@@ -81,12 +83,14 @@ class ClipBank:
             level: that all clips get; None is the highest that suits all.
 
         Raises:
-            VoicenymError: a silent clip, or one that cannot have the level without clipping.
+            VoicenymError: a silent clip, one that cannot have the level without clipping, or one
+                of a system that is nearly its original.
         """
         used = {source: self.material.versions[source.system][source.utterance]
                 for source in self.names}  # fmt: skip
         sounds = {one: one.sound() for one in dict.fromkeys(used.values())}
         rate = max(rate for _, rate in sounds.values())
+        self._check_near(sounds)
         clips = {}
         whole = ((source.system, source.utterance) for source in used)
         order = {place: number for number, place in enumerate(dict.fromkeys(whole))}
@@ -110,6 +114,22 @@ class ClipBank:
             seconds = sound.shape[1] / headphone_checks.RATE
             keys[name] = ClipKey(method, "", "", round(seconds, 3))
         return files, keys, level
+
+    def _check_near(self, sounds: Mapping[Recording, tuple[np.ndarray, int]]) -> None:
+        """Refuses a recording of a system that is nearly its original, whatever its format."""
+        used = dict.fromkeys((source.system, source.utterance) for source in self.names)
+        for system, utterance in used:
+            if system == ORIGINAL or (system, utterance) in self.material.settled:
+                continue
+            made = self.material.versions[system][utterance]
+            original = self.material.versions[ORIGINAL][utterance]
+            before, rate = sounds[original] if original in sounds else original.sound()
+            if how := nearness(before, _resampled(*sounds[made], rate), rate):
+                raise VoicenymError(
+                    f"{system}: {made.place} is nearly its original ({how}), which listeners would "
+                    "hear; give the anonymized folder, or --sounds-alike "
+                    f"{system} if the system is meant to sound like its originals"
+                )
 
 
 def _gains(
