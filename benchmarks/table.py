@@ -100,8 +100,8 @@ def transforms() -> Iterator[Row]:
     """Systems that filter frames, against their own Fourier transforms."""
     samples = speed.signal(SECONDS, None)
     for name in ffts.SYSTEMS:
-        ours, limit, _, _ = ffts.row(name, samples, 3)
-        yield f"{name}, {SECONDS} s", ours * SECONDS, "its FFTs", limit * SECONDS
+        found = ffts.row(name, samples, 3)
+        yield f"{name}, {SECONDS} s", found.own * SECONDS, "its FFTs", found.ffts * SECONDS
 
 
 def networks() -> Iterator[Row]:

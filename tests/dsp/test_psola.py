@@ -1,8 +1,10 @@
 import math
 
+import numpy
 import pytest
 import torch
 
+from voicenym.dsp import psola
 from voicenym.dsp.pitch.online import PitchStream
 from voicenym.dsp.psola import Psola, Retuning
 
@@ -98,3 +100,18 @@ def test_silence_and_shortness():
     for length in (0, 1, 100):
         out = run(torch.full((1, length), 0.1), [Retuning(120.0, 160.0)])
         assert out.shape == (1, length)
+
+
+def test_a_long_block_is_not_copied_for_every_second_of_it(monkeypatch):
+    rate, copies = 8_000, []
+    concatenate = numpy.concatenate
+    stream = Psola(rate, [Retuning(120.0, 140.0)])
+
+    def counted(parts):
+        if len(parts[0]) > rate:
+            copies.append(len(parts[0]))
+        return concatenate(parts)
+
+    monkeypatch.setattr(psola.numpy, "concatenate", counted)
+    stream.push(torch.zeros(1, 60 * rate))
+    assert len(copies) < 10

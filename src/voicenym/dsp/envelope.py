@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from voicenym.dsp.complex_arrays import exponential, magnitude
+
 FLOOR = 1e-5
 """Magnitude (relative to the frame's largest) below which a spectrum counts as empty: -100 dB."""
 QUEFRENCY = 0.0018
@@ -14,9 +16,9 @@ MAX_GAIN = 6.0
 
 def log_magnitude(spectrum: torch.Tensor) -> torch.Tensor:
     """Natural log of the magnitude of ``[..., bin]``, floored relative to each frame's maximum."""
-    magnitude = spectrum.abs()
-    floor = magnitude.amax(-1, keepdim=True) * FLOOR + 1e-20
-    return torch.maximum(magnitude, floor).log()
+    size = magnitude(spectrum)
+    floor = size.amax(-1, keepdim=True).mul_(FLOOR).add_(1e-20)
+    return torch.maximum(size, floor, out=size).log_()
 
 
 def cepstral_envelope(
@@ -107,4 +109,4 @@ def minimum_phase(log_envelope: torch.Tensor) -> torch.Tensor:
         [cepstrum[..., :1], 2.0 * cepstrum[..., 1:middle], cepstrum[..., middle : middle + 1]],
         dim=-1,
     )
-    return torch.fft.rfft(folded, n=size).exp()
+    return exponential(torch.fft.rfft(folded, n=size))

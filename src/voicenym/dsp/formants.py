@@ -60,7 +60,8 @@ def formants(
         infinite where a frame has fewer resonances, whose numbers are then unknown.
     """
     emphasized = frames.clone()
-    emphasized[:, 1:] -= math.exp(-2.0 * math.pi * EMPHASIS_FROM / rate) * frames[:, :-1]
+    share = math.exp(-2.0 * math.pi * EMPHASIS_FROM / rate)
+    emphasized[:, 1:].sub_(frames[:, :-1], alpha=share)
     a, _ = lpc.levinson(lpc.autocorrelation(emphasized.T, poles or order(rate)))
     b, c = quadratic_factors.factor(a)
     angle = torch.acos((-b / (2.0 * c.clamp_min(1e-12).sqrt())).clamp(-1.0, 1.0))

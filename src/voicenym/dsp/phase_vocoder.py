@@ -60,9 +60,12 @@ class PitchShifter:
         double: dict[str, Any] = {"dtype": torch.float64}
         self._ratios = torch.tensor(ratios, **double)
         self._window = torch.hann_window(size, periodic=True, **double)
-        self._omega = 2.0 * math.pi * torch.arange(bins, **double) / size
+        self._advances = hop * (2.0 * math.pi * torch.arange(bins, **double) / size)
+        self._signs = _signs(bins, **double)
         self._rotation = torch.zeros(rows, bins, **double)
-        self._last = torch.zeros(rows, bins, dtype=torch.complex128)
+        # of phase zero, like all of zeros: with the signs of their bins, both parts are +0
+        zero = (0.0 * self._signs).expand(rows, -1)
+        self._last = torch.complex(zero, zero)
 
         distinct = sorted(set(ratios))
         self._kind = [distinct.index(ratio) for ratio in ratios]
@@ -79,57 +82,81 @@ class PitchShifter:
 
     def __call__(self, frames: torch.Tensor) -> torch.Tensor:
         """Shifts consecutive frames ``[row, frame, length]``, for overlap-add at the hop."""
-        parts = frames.split(FRAMES_AT_ONCE, dim=1)
-        return torch.cat([self._shift(part) for part in parts], dim=1)
+        shifted = frames.new_empty(frames.shape)
+        parts = zip(frames.split(FRAMES_AT_ONCE, 1), shifted.split(FRAMES_AT_ONCE, 1), strict=True)
+        for part, out in parts:
+            self._shift(part, out)
+        return shifted
 
-    def _shift(self, frames: torch.Tensor) -> torch.Tensor:
+    def _shift(self, frames: torch.Tensor, shifted: torch.Tensor) -> None:
+        """Writes the shifted ``frames`` to ``shifted``."""
         start = (self._length - self.window_length) // 2
-        middle = frames[..., start : start + self.window_length].cpu().double() * self._window
-        spectrum = torch.fft.rfft(middle)
-        spectrum[..., 1::2].neg_()  # phases at the window's middle: a shift by half of it
-        turned = self._turned(spectrum).to(frames.device)
-        shifted = frames.new_zeros(frames.shape)
+        middle = frames[..., start : start + self.window_length]
+        middle = middle.to("cpu", torch.float64, copy=True).mul_(self._window)
+        turned = self._turned(torch.fft.rfft(middle))
         half = self._length // 2
         for row, kind in enumerate(self._kind):
             many = frames.shape[1] >= FEW
             cosines, sines = (self._smaller if many else self._synthesis)[kind]
             times = cosines.shape[1]
-            even = turned[row].real @ cosines
-            odd = turned[row].imag @ sines
+            even = turned[:, row].real.float().to(frames.device) @ cosines
+            odd = turned[:, row].imag.float().to(frames.device) @ sines
             later = min(times, half)
-            shifted[row, :, half : half + later] = even[:, :later] + odd[:, :later]
-            shifted[row, :, half - times + 1 : half] = (even - odd)[:, 1:].flip(1)
+            shifted[row, :, : half - times + 1] = 0.0
+            torch.sub(even, odd, out=(before := torch.empty_like(even)))
+            shifted[row, :, half - times + 1 : half] = before[:, 1:].flip(1)
+            shifted[row, :, half : half + later] = even.add_(odd)[:, :later]
+            shifted[row, :, half + later :] = 0.0
         # the squeezed frame is shorter by rho: its mean power is kept, and so the level
         energy = shifted.square().sum(-1, keepdim=True)
         wanted = (middle.square_().sum(-1, keepdim=True) / self._ratios[:, None, None]).float()
         wanted = wanted.to(frames.device)
         gain = torch.where(energy > 0, wanted / energy.clamp_min(1e-30), 0.0).sqrt()
-        return shifted.mul_(gain).mul_(self._output_windows)
+        shifted.mul_(gain).mul_(self._output_windows)
 
     def _turned(self, spectrum: torch.Tensor) -> torch.Tensor:
-        """Spectra of the synthesis ``[row, frame, bin]``, with the phases phi(m) = phi(m - 1) +
+        """Spectra of the synthesis ``[frame, row, bin]``, with the phases phi(m) = phi(m - 1) +
         H_s w, w = w_k + princarg(dphi - H_a w_k) / H_a.
 
         Identity phase locking: the bins around a peak turn with it, so that phases are computed
         for peaks alone, one sixth of the bins of speech.
+
+        Args:
+            spectrum: ``[row, frame, bin]``, of which this keeps the last frame.
         """
         # frames first, so that those of all rows at one time lie together
         frames = spectrum.transpose(0, 1).contiguous()
         count, rows, bins = frames.shape
         place, which, owner = _regions(frames)
-        whole = torch.cat([self._last[None], frames]).flatten()
+        of_bin = place - which * bins
+        # phases at the window's middle, half of it later: bins of odd number change their sign
+        sign = self._signs[of_bin]
+        flat, size = frames.view(-1), rows * bins
+        first = int(torch.searchsorted(place, size))
+        earlier = torch.cat(
+            [_taken(self._last.view(-1), place[:first]), _taken(flat, place[first:] - size)]
+        )
         self._last = frames[-1].clone()
-        angle = whole[place + rows * bins].angle()
-        advance = angle - whole[place].angle()
-        expected = (self._hop * self._omega)[place - which * bins]
+        angle = _angle(_taken(flat, place), sign)
+        advance = angle.sub_(_angle(earlier, sign))
+        expected = self._advances[of_bin]
         deviation = _princarg(advance - expected)
         ratio = self._ratios[which % rows] if rows > 1 else self._ratios
         step = _princarg(deviation.add_(expected).mul_(ratio).sub_(advance))
         turns = _summed(self._rotation.flatten(), step, place, owner, count)
-        self._rotation = _princarg(turns[owner[-rows * bins :]]).view(rows, bins)
-        turn = torch.polar(torch.ones_like(turns), turns)
-        each = turn.index_select(0, owner).view(frames.shape)
-        return each.mul_(frames).to(torch.complex64).transpose(0, 1)
+        self._rotation = _princarg(turns[owner[-size:]]).view(rows, bins)
+        turn = torch.complex(turns.cos(), turns.sin())
+        return _taken(turn, owner).view(frames.shape).mul_(frames)
+
+
+def _taken(values: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """Elements of a vector, by numpy, which needs two thirds of torch's time."""
+    return torch.from_numpy(values.numpy().take(places.numpy()))
+
+
+def _angle(values: torch.Tensor, sign: torch.Tensor) -> torch.Tensor:
+    """Angles of complex values times a sign each; of real numbers, at a quarter of the cost."""
+    return torch.atan2(values.imag * sign, values.real * sign)
 
 
 def _times(ratio: float, length: int, **options: Any) -> torch.Tensor:
@@ -145,6 +172,13 @@ def _output_window(ratio: float, window: int, length: int, **options: Any) -> to
     return torch.cat([half[1:].flip(0), half[:-1]])
 
 
+def _signs(bins: int, **options: Any) -> torch.Tensor:
+    """1 for bins of even, -1 for those of odd number: a shift by half the window."""
+    signs = torch.ones(bins, **options)
+    signs[1::2] = -1.0
+    return signs
+
+
 Matrices = tuple[torch.Tensor, torch.Tensor]
 
 
@@ -153,7 +187,8 @@ Matrices = tuple[torch.Tensor, torch.Tensor]
 def _matrices(
     ratio: float, window: int, length: int, device: torch.device
 ) -> tuple[Matrices, Matrices]:
-    """Inverse transform at steps of rho, which all recordings of a speaker share.
+    """Inverse transform at steps of rho, which all recordings of a speaker share, of spectra whose
+    phases are those at the window's beginning.
 
     Args:
         ratio: rho.
@@ -176,6 +211,7 @@ def _matrices(
         place = k * ratio / (bins - 1)
         fade = ((1.0 - place) / TAPER).clamp(0.0, 1.0)
         weight = weight * (0.5 - 0.5 * torch.cos(math.pi * fade))
+    weight = weight * _signs(bins, **options)[:, None]
     inside = times < window / 2
     angle = 2.0 * math.pi * k * times / window
     cosines = (weight * torch.cos(angle) * inside).float()
@@ -206,15 +242,15 @@ def _summed(
         ``[peak]``.
     """
     bins = len(start)
-    borders = torch.arange(1, frames + 1) * bins
-    stops = torch.searchsorted(place, borders).tolist()
+    stops = numpy.searchsorted(place.numpy(), numpy.arange(1, frames + 1) * bins).tolist()
     first = stops[0]
-    before = owner[place[first:] - bins]
+    before = _taken(owner, place[first:] - bins)
     steps[:first] += start[place[:first]]
     # a frame follows from the one before: in numpy, whose operations start five times as fast
     sums, source = steps.numpy(), before.numpy()
     for one, other in pairwise(stops):
-        sums[one:other] += sums[source[one - first : other - first]]
+        frame = sums[one:other]
+        frame += sums[source[one - first : other - first]]
     return steps
 
 
@@ -232,12 +268,13 @@ def _regions(spectrum: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.
     place, which = _peaks(spectrum.flatten(0, 1))
     one, other = place[:-1], place[1:]
     # from the middle between two peaks on, or from the start of the next spectrum
-    start = torch.where(which[:-1] == which[1:], ((one + other) >> 1) + 1, which[1:] * bins)
-    widths = torch.diff(start, prepend=start.new_zeros(1), append=start.new_full((1,), total))
-    return place, which, torch.repeat_interleave(widths, output_size=total)
+    start = numpy.where(which[:-1] == which[1:], ((one + other) >> 1) + 1, which[1:] * bins)
+    owner = torch.zeros(total, dtype=torch.int64)
+    owner[torch.from_numpy(start)] = 1
+    return torch.from_numpy(place), torch.from_numpy(which), owner.cumsum_(0)
 
 
-def _peaks(spectrum: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _peaks(spectrum: torch.Tensor) -> tuple[numpy.ndarray, numpy.ndarray]:
     """Bins whose magnitude is larger than those of two bins on either side; all bins of a spectrum
     that has none.
 
@@ -247,39 +284,42 @@ def _peaks(spectrum: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     Returns:
         Places ``[peak]`` in the flattened spectra, in rising order, and their frames.
     """
+    count, bins = spectrum.shape
     # squares in single precision are cheaper than magnitudes, and have their order but for rounding
-    single = spectrum.to(torch.complex64)
-    power = single.real.square().add_(single.imag.square())
-    padded = torch.nn.functional.pad(power, (2, 2), value=-1.0)
-    peak = _above(power.mul_(1.0 + ROUNDING), padded)
-    place = _nonzero(peak)
-    frame = torch.repeat_interleave(peak.sum(-1))
-    there = place + 4 * frame
-    flat = padded.flatten()
-    own = flat[there + 2].mul_(1.0 - ROUNDING)
-    unsure = (own <= flat[there]).logical_or_(own <= flat[there + 1])
-    unsure.logical_or_(own <= flat[there + 3]).logical_or_(own <= flat[there + 4])
-    none = ~peak.any(-1)
-    if bool(unsure.any()) or bool(none.any()):
-        frames = torch.unique(torch.cat([frame[unsure], none.nonzero()[:, 0]]))
-        magnitude = spectrum[frames].abs()
-        larger = _above(magnitude, torch.nn.functional.pad(magnitude, (2, 2), value=-1.0), True)
-        peak[frames] = larger | ~larger.any(-1, keepdim=True)
-        place, frame = _nonzero(peak), torch.repeat_interleave(peak.sum(-1))
+    squares = torch.view_as_real(spectrum.to(torch.complex64)).square_()
+    # frames lie one behind the other with two bins on either side that no peak is lower than
+    padded = squares.new_full((count, bins + 4), -1.0)
+    torch.add(squares[..., 0], squares[..., 1], out=padded[:, 2:-2])
+    power = padded.view(-1)
+    two = torch.maximum(power[:-1], power[1:])
+    neighbours = torch.maximum(two[:-3], two[3:])  # largest of two on either side
+    there = numpy.flatnonzero((power[2:-2] * (1.0 + ROUNDING) >= neighbours).numpy())
+    stops = numpy.searchsorted(there, (bins + 4) * numpy.arange(1, count + 1))
+    peaks = numpy.diff(stops, prepend=0)
+    frame = numpy.repeat(numpy.arange(count), peaks)
+    place = there - 4 * frame
+    own = power.numpy().take(there + 2) * numpy.float32(1.0 - ROUNDING)
+    unsure = own <= neighbours.numpy().take(there)
+    if unsure.any() or not peaks.all():
+        again = numpy.union1d(frame[unsure], numpy.flatnonzero(peaks == 0))
+        magnitude = torch.nn.functional.pad(spectrum[again].abs(), (2, 2), value=-1.0)
+        mask = numpy.zeros((count, bins), numpy.bool_)
+        mask.flat[place] = True
+        mask[again] = _largest(magnitude).numpy()
+        place = numpy.flatnonzero(mask)
+        frame = place // bins
     return place, frame
 
 
-def _above(values: torch.Tensor, padded: torch.Tensor, strictly: bool = False) -> torch.Tensor:
-    """Whether values ``[frame, bin]`` reach those of two bins on either side, ``padded`` by two."""
-    compare = torch.gt if strictly else torch.ge
-    bins = values.shape[-1]
-    above = compare(values, padded[:, :bins])
+def _largest(magnitude: torch.Tensor) -> torch.Tensor:
+    """Whether a magnitude exceeds those of two bins on either side; all of a frame without such.
+
+    Args:
+        magnitude: ``[frame, 2 + bin + 2]``.
+    """
+    bins = magnitude.shape[-1] - 4
+    own = magnitude[:, 2:-2]
+    larger = own > magnitude[:, :bins]
     for shift in (1, 3, 4):
-        above &= compare(values, padded[:, shift : shift + bins])
-    return above
-
-
-def _nonzero(mask: torch.Tensor) -> torch.Tensor:
-    """Places in a flattened mask."""
-    # at a quarter of torch's cost
-    return torch.from_numpy(numpy.flatnonzero(mask.flatten().numpy()))
+        larger &= own > magnitude[:, shift : shift + bins]
+    return larger | ~larger.any(-1, keepdim=True)

@@ -72,7 +72,7 @@ class _Row:
     x: numpy.ndarray
     start: int
     """Position of ``x[0]`` in the signal."""
-    f0: numpy.ndarray = field(default_factory=lambda: numpy.zeros(0, numpy.float32))
+    f0: list[float] = field(default_factory=list)
     first_frame: int = 0
     marks: list[tuple[int, float]] = field(default_factory=lambda: [(0, 0.0)])
     """Position and F0 (0: unvoiced) of pending source marks."""
@@ -84,12 +84,12 @@ class _Row:
 
     def _pitch(self, t: int) -> float:
         k = (t + self.hop // 2) // self.hop - self.first_frame
-        return float(self.f0[min(max(k, 0), len(self.f0) - 1)])
+        return self.f0[min(max(k, 0), len(self.f0) - 1)]
 
     def advance(self, x: numpy.ndarray, f0: numpy.ndarray) -> None:
         """Adds samples and pitch frames; places the marks and grains that they allow."""
         self.x = numpy.concatenate([self.x, x])
-        self.f0 = numpy.concatenate([self.f0, f0])
+        self.f0 += f0.tolist()
         self._mark()
         self._put_down()
         drop = self.marks[0][0] - round(MARGIN_SECONDS * self.rate) - self.start
@@ -130,34 +130,36 @@ class _Row:
         return max(1, low + best) if match[best] > 0 else round(period)
 
     def _put_down(self) -> None:
-        tempo = self.retuning.tempo
+        marks, retuning, u = self.marks, self.retuning, self.u
+        tempo, last = retuning.tempo, len(marks) - 1
         i = 0
-        while True:
-            source = self.u * tempo
-            while i + 1 < len(self.marks) and abs(self.marks[i + 1][0] - source) <= abs(
-                self.marks[i][0] - source
-            ):
-                i += 1
-            if i + 1 >= len(self.marks):
-                break
-            t, f = self.marks[i]
-            after, f_after = self.marks[i + 1]
+        t, f = marks[0]
+        before = None  # the mark before the one at work
+        while i < last:
+            source = u * tempo
+            after, f_after = marks[i + 1]
+            if abs(after - source) <= abs(t - source):
+                i, before, t, f = i + 1, t, after, f_after
+                continue
             spacing = after - t
             if f > 0 and f_after > 0:
-                step = spacing / self.retuning.ratio(f)
+                step = spacing / retuning.ratio(f)
             elif tempo == 1.0:
-                step = after - self.u  # back onto the source's marks: unvoiced speech as it is
+                step = after - u  # back onto the source's marks: unvoiced speech as it is
             else:
                 step = spacing
-            here, there = round(self.u), round(self.u + step)
-            before = self.marks[i - 1][0] if i else t - spacing
-            left = min(self.left, t - before) if f > 0 else self.left
-            right = min(there - here, spacing) if f > 0 else there - here
+            here = round(u)
+            u += step
+            width = round(u) - here
+            left, right = self.left, width
+            if f > 0:
+                left = min(left, spacing if before is None else t - before)
+                right = min(right, spacing)
             self._add(t, here, left, right)
-            self.left = there - here
-            self.u += step
+            self.left = width
+        self.u = u
         # the mark before the one at work is still asked for its distance
-        del self.marks[: max(0, i - 1)]
+        del marks[: max(0, i - 1)]
 
     def _add(self, t: int, here: int, left: int, right: int) -> None:
         at = t - self.start
@@ -165,10 +167,13 @@ class _Row:
         first = here - left - self.done
         missing = first + len(grain) - len(self.y)
         if missing > 0:
-            self.y = numpy.concatenate([self.y, numpy.zeros(missing + self.rate, numpy.float32)])
+            # twice as long, so that a long recording is not copied for every second of it
+            room = numpy.zeros(missing + self.rate + len(self.y), numpy.float32)
+            self.y = numpy.concatenate([self.y, room])
         if first < 0:  # before the beginning
             grain, first = grain[-first:], 0
-        self.y[first : first + len(grain)] += grain
+        part = self.y[first : first + len(grain)]
+        part += grain
 
     def ready(self) -> int:
         """Number of finished samples at the head of ``y``, which no later grain reaches."""

@@ -87,8 +87,8 @@ class PsolaEnvelopeWarp:
         retuned, original = windowed[: self._rows], windowed[self._rows :]
         spectrum = torch.fft.rfft(retuned)
         before = envelope.of_spectrum(spectrum, self._coefficients)
-        gain = envelope.warp_bins(before, self._positions) - before + self._changes[:, None]
-        gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
-        changed = torch.fft.irfft(spectrum * gain, n=frames.shape[-1])
+        gain = envelope.warp_bins(before, self._positions).sub_(before).add_(self._changes[:, None])
+        gain = gain.clamp_(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp_()
+        changed = torch.fft.irfft(spectrum.mul_(gain), n=frames.shape[-1])
         # sqrt-Hann twice at a hop of a quarter adds up to two
-        return envelope.keep_energy(changed, original) * self._window * 0.5
+        return envelope.keep_energy(changed, original, 0.5).mul_(self._window)

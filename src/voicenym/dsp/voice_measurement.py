@@ -26,6 +26,8 @@ PITCH_STEP = 1.0 / 120.0
 FFT = 1024
 USUAL_NEUTRAL = resonances.NEUTRAL
 FULL_SCALE_DB = 100.0
+AT_ONCE = 512
+"""Frames analysed at once."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,11 @@ class Reader:
         self._down = RateChanger(rate, self._rate, rows)
         self._count = min(resonances.MOST, resonances.order(self._rate) // 2)
         self._window = resonances.window(self._rate)
+        # weights of the squares of samples, hop by hop: ``[sample of a hop, hop of a frame]``
+        squared = self._window.square()
+        hops = -(-len(squared) // self._hop)
+        padded = torch.nn.functional.pad(squared, (0, hops * self._hop - len(squared)))
+        self._weights = (padded / squared.sum()).view(hops, self._hop).T.contiguous()
         self._signal = torch.zeros(rows, len(self._window) // 2)
         self._f0 = torch.zeros(rows, 0)
         bins = math.ceil(self._rate / 2 / FORMANT_STEP)
@@ -155,20 +162,17 @@ class Reader:
         self._f0 = torch.cat([self._f0, f0], dim=1)
         length = len(self._window)
         frames = min((self._signal.shape[1] - length) // self._hop + 1, self._f0.shape[1])
-        for first in range(0, max(frames, 0), 512):
-            last = min(first + 512, frames)
-            part = self._signal[:, first * self._hop :].unfold(1, length, self._hop)
-            self._count_frames(part[:, : last - first], self._f0[:, first:last])
         if frames > 0:
+            self._count_frames(self._signal[:, : (frames - 1) * self._hop + length], frames)
             self._signal = self._signal[:, frames * self._hop :]
             self._f0 = self._f0[:, frames:]
 
-    def _count_frames(self, frames: torch.Tensor, f0: torch.Tensor) -> None:
-        windowed = frames.double() * self._window
-        power = windowed.square().sum(-1) / self._window.square().sum()
-        level = FULL_SCALE_DB + 10.0 * power.clamp_min(1e-30).log10()
-        place = torch.arange(self._first, self._first + f0.shape[1])
-        self._first += f0.shape[1]
+    def _count_frames(self, signal: torch.Tensor, frames: int) -> None:
+        """Counts the frames of a signal ``[row, time]``, as many as fit."""
+        f0 = self._f0[:, :frames]
+        level = FULL_SCALE_DB + 10.0 * self._power(signal, frames).clamp_min(1e-30).log10()
+        place = torch.arange(self._first, self._first + frames)
+        self._first += frames
         voiced = (f0 > 0) & (place < self._ends)
         self._levels.append(level.numpy())
         self._voiced.append(voiced.numpy())
@@ -177,15 +181,33 @@ class Reader:
         voiced = voiced & (level > loudest[:, 1:] - LOUD_DB)
         if not bool(voiced.any()):
             return
-        row, _ = voiced.nonzero(as_tuple=True)
-        hertz = f0[voiced]
+        whole = signal.unfold(1, len(self._window), self._hop)
+        for row, frame in zip(*(i.split(AT_ONCE) for i in voiced.nonzero().T), strict=True):
+            self._count_voiced(whole[row, frame], f0[row, frame], row)
+
+    def _power(self, signal: torch.Tensor, frames: int) -> torch.Tensor:
+        """Mean power of windowed frames ``[row, frame]``, float64.
+
+        A sample is squared once, and not once for every frame that it is in.
+        """
+        hop, hops = self._weights.shape
+        missing = (frames - 1 + hops) * hop - signal.shape[1]
+        squares = torch.nn.functional.pad(signal, (0, missing)).double().square_()
+        parts = squares.unflatten(1, (-1, hop)) @ self._weights
+        power = parts[:, :frames, 0].clone()
+        for k in range(1, hops):
+            power += parts[:, k : k + frames, k]
+        return power
+
+    def _count_voiced(self, frames: torch.Tensor, hertz: torch.Tensor, row: torch.Tensor) -> None:
+        """Counts loud voiced frames ``[frame, time]`` of an F0 and a row each, ``[frame]``."""
         index = ((hertz / PITCH_LOWEST).log2() / PITCH_STEP).long()
         index = index.clamp(0, self._pitches.shape[1] - 1)
         self._pitches.index_put_((row, index), torch.ones_like(row), accumulate=True)
 
-        chosen = windowed[voiced]
-        spectrum = torch.fft.rfft(chosen, n=FFT).abs().square()
-        self._spectrum.index_add_(0, row, spectrum)
+        chosen = frames.double().mul_(self._window)
+        squares = torch.view_as_real(torch.fft.rfft(chosen, n=FFT)).square_()
+        self._spectrum.index_add_(0, row, squares[..., 0].add_(squares[..., 1]))
 
         place = resonances.formants(chosen, self._rate)
         whole = torch.isfinite(place).all(0)  # with one missing, the others' numbers are unknown

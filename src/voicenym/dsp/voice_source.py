@@ -24,14 +24,14 @@ def pulses(phase: torch.Tensor, f0: torch.Tensor, rate: int) -> torch.Tensor:
     Returns:
         Samples of the same shape, float32.
     """
-    count = torch.floor(0.5 * rate / f0.double()).clamp_min(1.0)
+    count = torch.floor(0.5 * rate / f0.double()).clamp_min_(1.0)
     half = 0.5 * phase
     denominator = torch.sin(half)
     near = denominator.abs() < 1e-6
-    ratio = torch.sin((2.0 * count + 1.0) * half) / torch.where(near, 1.0, denominator)
+    ratio = half.mul_((2.0 * count).add_(1.0)).sin_().div_(denominator.masked_fill_(near, 1.0))
     # at a pulse every harmonic is 1; the sign of the ratio's limit is +
-    pulse = torch.where(near, count, 0.5 * ratio - 0.5)
-    return (pulse * torch.sqrt(2.0 / count)).float()
+    pulse = torch.where(near, count, ratio.mul_(0.5).sub_(0.5))
+    return pulse.mul_(torch.div(2.0, count).sqrt_()).float()
 
 
 class PulseTrain:

@@ -41,6 +41,9 @@ TYPICAL_LEVEL = 0.0225
 PRIOR_SECONDS = 1.0
 """Weight of the typical voice at the start of a live stream, in seconds of speech."""
 
+FEW_LEVELS = 8
+"""Frames for each level of voicing from which on a table of levels costs less than the frames."""
+
 
 @dataclass(frozen=True)
 class Recast(Anonymizer):
@@ -281,15 +284,33 @@ class _Core:
         changed = envelope.warp_bins(change, positions) + self._target[:, None]
         filters = envelope.minimum_phase(changed)
 
-        frequency = torch.linspace(0.0, 0.5 * self._rate, sizes.bins, device=signal.device)
-        voiced = voicing[..., sizes.length // 2][..., None]
-        below = torch.sigmoid((self._cutoff[:, None, None] - frequency) / 400.0)
-        share = voiced * below
-        source = torch.fft.rfft(pulses * sizes.window).mul_(share.sqrt())
-        source += torch.fft.rfft(noise * sizes.window).mul_((1.0 - share).sqrt_())
+        harmonic, noisy = self._shares(voicing[..., sizes.length // 2])
+        source = _weighted(torch.fft.rfft(pulses * sizes.window), harmonic)
+        source += _weighted(torch.fft.rfft(noise * sizes.window), noisy)
         made = torch.fft.irfft(source.mul_(filters), n=sizes.length)
         # sqrt-Hann twice at a hop of a quarter adds up to two
         return envelope.keep_energy(made.mul_(sizes.window), windowed.mul_(sizes.window), 0.5)
+
+    def _shares(self, voicing: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Magnitudes of pulses and of noise by frequency, ``[row, frame, bin]``, from the voicing
+        ``[row, frame]`` in the middle of frames.
+
+        Most frames are voiced or not and few lie between: each of these voicings is computed once.
+        """
+        levels, which = torch.unique(voicing, return_inverse=True)
+        if len(levels) * FEW_LEVELS > voicing.shape[1]:
+            return self._shares_of(voicing)
+        rows = torch.arange(self._rows, device=which.device)[:, None]
+        harmonic, noisy = self._shares_of(levels.expand(self._rows, -1))
+        return harmonic[rows, which], noisy[rows, which]
+
+    def _shares_of(self, voicing: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """:meth:`_shares`, computed for each voicing."""
+        bins = self._frames.bins
+        frequency = torch.linspace(0.0, 0.5 * self._rate, bins, device=voicing.device)
+        below = torch.sigmoid((self._cutoff[:, None, None] - frequency) / 400.0)
+        share = voicing[..., None] * below
+        return share.sqrt(), (1.0 - share).sqrt_()
 
     def _envelopes(self, signal: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
         """Log envelopes ``[row, frame, bin]`` of frames; the first pass may have some already."""
@@ -320,3 +341,8 @@ class _Core:
         top = math.pi * self._rate / REFERENCE_RATE
         change = TRACT_PER_PITCH * (self._register[:, None] - log_f0) + self._length[:, None]
         return bent_bins(change, self._bends, top, self._frames.bins)
+
+
+def _weighted(spectra: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Spectra times real weights, in place."""
+    return spectra.mul_(weights)

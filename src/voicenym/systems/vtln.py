@@ -205,8 +205,8 @@ class Vtln(Anonymizer):
             log_envelope = analysed(
                 frames, kind, partial(envelope.of_spectrum, spectrum, coefficients)
             )
-            gain = envelope.warp_bins(log_envelope, positions) - log_envelope
-            gain = gain.clamp(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp()
+            gain = envelope.warp_bins(log_envelope, positions).sub_(log_envelope)
+            gain = gain.clamp_(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp_()
             changed = torch.fft.irfft(spectrum.mul_(gain), n=length)
             # sqrt-Hann twice at a hop of a quarter adds up to two
             return envelope.keep_energy(changed.mul_(window), windowed.mul_(window), 0.5)
