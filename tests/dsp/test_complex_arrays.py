@@ -1,5 +1,3 @@
-import platform
-
 import pytest
 import torch
 
@@ -13,14 +11,14 @@ def random(*shape, size=1.0, seed=0):
 
 
 def assert_torchs(found, expected):
-    """The bits of torch's, which calls the C library; others than GNU's may round otherwise."""
+    """torch's bits, but for one in a thousand: processors and C libraries round differently."""
     torch.testing.assert_close(found, expected, rtol=5e-7, atol=0.0, equal_nan=True)
-    if platform.libc_ver()[0] == "glibc":
-        assert torch.equal(*(torch.view_as_real(x).nan_to_num(7.0) for x in (found, expected)))
+    found, expected = (torch.view_as_real(x).nan_to_num(7.0) for x in (found, expected))
+    assert int((found != expected).sum()) <= found.numel() / 1000
 
 
 @pytest.mark.parametrize("size", [0.1, 3.0, 40.0])
-def test_exponentials_have_the_bits_of_torchs(size):
+def test_exponentials_are_torchs(size):
     values = random(2, 200, 257, size=size)
     assert_torchs(exponential(values), values.exp())
 

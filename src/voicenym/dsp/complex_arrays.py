@@ -33,7 +33,7 @@ def magnitude(values: torch.Tensor) -> torch.Tensor:
 
 
 def exponential(values: torch.Tensor) -> torch.Tensor:
-    """``values.exp()`` of complex numbers, the same bits."""
+    """``values.exp()`` of complex numbers; with the GNU C library and x86-64 the same bits."""
     if not _worth_while(values):
         return values.exp()
     least, most = torch.stack(torch.aminmax(values.real)).tolist()
