@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +18,9 @@ MOST_LISTED = 400
 """Longest list of fields in a message, in characters; longer ones refer to the command's help."""
 FORMER = {"base-evened.yaml": "base-normalised.yaml"}
 """Bundled configurations, by the names of earlier releases."""
+LEAST = {"steps": 1, "every": 1, "batch": 1, "seed": 0}
+"""Least values of whole numbers that configurations have in common. Without a step or a validation
+a training would keep the weights that it began with."""
 
 
 def bundled() -> list[str]:
@@ -103,10 +107,12 @@ def build(kind: type[T], values: Any, name: str) -> T:
             filled[key] = build(type(default), value, f"{name}, {key}")
         elif isinstance(default, tuple) and isinstance(value, list):
             filled[key] = tuple(value)
+        elif isinstance(value, bool) and not isinstance(default, bool | None):
+            raise VoicenymError(f"{name}, {key}: {value!r} is no {type(default).__name__}")
         elif isinstance(default, float) and isinstance(value, int | float | str):
             filled[key] = _number(value, f"{name}, {key}")
         elif default is None or isinstance(value, type(default)):
-            filled[key] = value
+            filled[key] = _within(key, value, default, f"{name}, {key}")
         else:
             raise VoicenymError(f"{name}, {key}: {value!r} is no {type(default).__name__}")
     try:
@@ -148,6 +154,18 @@ def _default(field: Any) -> Any:
 
 def _number(value: float | str, where: str) -> float:
     try:
-        return float(value)  # YAML reads 1e-3 as a string
+        found = float(value)  # YAML reads 1e-3 as a string
     except ValueError:
         raise VoicenymError(f"{where}: {value!r} is no number") from None
+    if not math.isfinite(found):
+        raise VoicenymError(f"{where}: {found} is no finite number")
+    if where.endswith(", rate") and found <= 0.0:
+        raise VoicenymError(f"{where}: a rate is above 0, not {found:g}")
+    return found
+
+
+def _within(key: str, value: Any, default: Any, where: str) -> Any:
+    """The value, not below the least of its field."""
+    if isinstance(default, int) and value < LEAST.get(key, value):
+        raise VoicenymError(f"{where}: {LEAST[key]} at least, not {value}")
+    return value

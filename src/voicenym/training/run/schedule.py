@@ -10,6 +10,8 @@ from typing import Any
 import lightning.pytorch as pl
 import torch
 
+from voicenym.errors import VoicenymError
+
 
 @dataclass(frozen=True)
 class Cyclical:
@@ -24,6 +26,13 @@ class Cyclical:
     cycles: int = 1
     rise: float = 0.15
     floor: float = 0.002
+
+    def __post_init__(self) -> None:
+        if self.cycles < 1 or not 0.0 <= self.rise <= 1.0 or not 0.0 <= self.floor <= 1.0:
+            raise VoicenymError(
+                "schedule: needs 1 cycle or more, a rise and a floor from 0 to "
+                f"1, not {self.cycles}, {self.rise:g} and {self.floor:g}"
+            )
 
     def __call__(self, share: float) -> float:
         """The rate, as a share of the peak, after a share of the training, 0 to 1."""
@@ -46,6 +55,13 @@ class Falling:
     factor: float = 0.999
     epochs: float = 154.0
     rise: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.factor <= 1.0 or self.epochs < 0.0 or not 0.0 <= self.rise <= 1.0:
+            raise VoicenymError(
+                "schedule: needs a factor above 0 and up to 1, epochs of 0 or more and a rise from "
+                f"0 to 1, not {self.factor:g}, {self.epochs:g} and {self.rise:g}"
+            )
 
     def __call__(self, share: float) -> float:
         """The rate, as a share of the peak, after a share of the training, 0 to 1."""
