@@ -1,5 +1,8 @@
 """Autoencoder training hides the adversaries' labels and keeps the rest."""
 
+import math
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -39,6 +42,15 @@ def test_sex_goes_away_where_it_is_looked_for_and_stays_where_it_is_not(tmp_path
     assert gap(found[1.0], pool) < 0.2 * gap(found[0.0], pool)
     kept = torch.corrcoef(torch.stack([found[1.0][:, 3], pool.vectors[:, 3]]))[0, 1]
     assert float(kept) > 0.9
+
+
+def test_batches_in_which_no_sex_is_known_train_the_rest(tmp_path):
+    pool = spoken()
+    rare = tuple(sex if row in (0, 10) else "" for row, sex in enumerate(pool.sexes))
+    config = AutoencoderConfig(code=6, hidden=32, steps=10, every=5, batch=16, sex=1.0)
+    network, outcome = train(replace(pool, sexes=rare), config, tmp_path)
+    assert math.isfinite(outcome.best)
+    assert network(pool.vectors).isfinite().all()
 
 
 def test_vectors_without_a_second_utterance_or_speaker_are_refused(tmp_path):

@@ -20,6 +20,8 @@ from voicenym.nets.identity.vector_autoencoder import Adversaries, Autoencoder
 from voicenym.training.run.fit import Limits, Outcome, fit
 from voicenym.training.run.machine import Machine
 
+UNKNOWN = -100
+"""Label of a row whose speaker, sex or accent is not known."""
 KEPT = 5
 """Period of held-out utterances: every so many-th of a speaker is for validation."""
 
@@ -82,8 +84,7 @@ class Hiding(pl.LightningModule):
         error = torch.nn.functional.mse_loss(rebuilt, self.network.standard(vectors))
         logits = self.adversaries(code, self.weights)
         entropies = {
-            name: torch.nn.functional.cross_entropy(logits[name], own)
-            for name, own in zip(logits, labels, strict=True)
+            name: _entropy(logits[name], own) for name, own in zip(logits, labels, strict=True)
         }
         return error, entropies
 
@@ -140,7 +141,7 @@ def train(
         known = sorted(set(values) - {""})
         if weights[name] > 0.0 and len(known) > 1:
             place = {value: i for i, value in enumerate(known)}
-            labels[name] = torch.tensor([place.get(value, -100) for value in values])  # -100: none
+            labels[name] = torch.tensor([place.get(value, UNKNOWN) for value in values])
             classes[name] = len(known)
     if "speaker" not in labels and config.speaker > 0.0:
         raise CorpusError("one speaker only: two are needed; add speakers")
@@ -171,6 +172,14 @@ def train(
         say=say,
     )
     return network.eval().cpu(), outcome
+
+
+def _entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+    """Mean cross-entropy of the rows whose label is known; 0 without any, where a mean is NaN."""
+    known = labels != UNKNOWN
+    if not known.any():
+        return 0.0 * logits.sum()
+    return torch.nn.functional.cross_entropy(logits[known], labels[known])
 
 
 def _kept(speakers: Sequence[str]) -> torch.Tensor:
