@@ -37,6 +37,13 @@ def quoted(text: str, most: int = 80) -> str:
     return text if text.isprintable() else repr(text)
 
 
+def printable(text: str) -> str:
+    """Text for messages and lists, with control characters escaped: a stranger's file name would
+    else write lines of its own, or move the cursor of a terminal.
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 class AudioError(VoicenymError):
     """A recording that cannot be read, written or anonymized as it is."""
 

@@ -381,3 +381,11 @@ def test_parts_of_another_voice_are_not_used(
         assert command(*given[:-1], "alone.wav", *more[change]).returncode == 0
     assert len(calls) == len(alone)
     assert not (tmp_path / ".voicenym-out.wav.parts").exists()
+
+
+def test_a_missing_folder_of_turns_is_refused_before_the_work(command, talk, monkeypatch):
+    from voicenym.diarization import diarizer
+
+    monkeypatch.delattr(diarizer, "diarize_file")
+    done = command("speakers", "talk.wav", "-o", "no/talk.vtt")
+    refused(done, "no/talk.vtt: its folder does not exist; create the folder first")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from voicenym.errors import CorpusError
+from voicenym.errors import printable as printable
 
 if TYPE_CHECKING:
     from voicenym.corpus.file_plan import Item
@@ -23,11 +24,6 @@ LONGEST_NAME = 200
 
 LONGEST = 1e8
 """Longest recording in seconds, about three years, so that sample counts stay in range."""
-
-
-def printable(text: str) -> str:
-    """Text for messages and lists, with control characters escaped."""
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 def check_id(where: str, name: str, *, folders: bool = False) -> str:

@@ -15,7 +15,7 @@ from voicenym.apps.cli.command_group import Entry, Group, new_app
 from voicenym.apps.cli.interrupts import Interrupts
 from voicenym.apps.cli.standard_output import checked_output, open_closed_streams
 from voicenym.ending_signals import ending_signals, ignore_hangups
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, printable
 from voicenym.isolation import isolate
 from voicenym.thread_spinning import limit_spinning
 
@@ -133,7 +133,7 @@ def main() -> None:
     except VoicenymError as error:
         if os.environ.get("VOICENYM_DEBUG"):
             raise
-        typer.echo(f"voicenym: error: {error}", err=True)
+        typer.echo(printable(f"voicenym: error: {error}"), err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         _say_interrupted()

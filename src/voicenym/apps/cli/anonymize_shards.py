@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from voicenym.apps.cli.batch_report import MOST_ALIKE, BatchProgress, Messages, conclude
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, printable
 
 if TYPE_CHECKING:
     from voicenym.corpus.batch import Job
@@ -190,7 +190,7 @@ def _summarize(summary: ShardSummary, job: Job, output: str, started: float, say
         say.warn(f"and {len(warnings) - MOST_ALIKE} more warnings")
     for source, reason in failures:
         shown = reason if source.partition(" (")[0] in reason else f"{source}: {reason}"
-        typer.echo(f"voicenym: error: {shown}", err=True)
+        typer.echo(printable(f"voicenym: error: {shown}"), err=True)
     if summary.behind:
         names = ", ".join(sorted(summary.behind)[:20])
         say(f"not copied, as they may name people: {names} (--keep NAME copies a field)")

@@ -10,6 +10,7 @@ import typer
 
 from voicenym.apps.cli import measured, tables
 from voicenym.apps.cli.protection_steps import step_of
+from voicenym.errors import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,7 +37,7 @@ class Messages:
             typer.echo(tables.wrapped(text, tables.width(), rest="  ") if wraps else text, err=True)
 
     def warn(self, text: str) -> None:
-        typer.echo(f"voicenym: warning: {text}", err=True)
+        typer.echo(printable(f"voicenym: warning: {text}"), err=True)
 
 
 class BatchProgress:
@@ -103,7 +104,7 @@ class BatchProgress:
         elif not self._quiet and seconds is not None:
             left = (time.monotonic() - self._started) / self._done * (self._total - self._done)
             typer.echo(
-                f"[{self._done}/{self._total}] {name} "
+                f"[{self._done}/{self._total}] {printable(name)} "
                 f"({self._rate(self._seconds)}, {left:.0f} s left)",
                 err=True,
             )
@@ -123,7 +124,7 @@ def summarize(summary: Summary, items: list[Item], job: Job, started: float, say
     for warning in [*_fallback_sentences(summary, items, job), *_grouped(warnings)]:
         say.warn(warning)
     for text in failures:
-        typer.echo(f"voicenym: error: {text}", err=True)
+        typer.echo(printable(f"voicenym: error: {text}"), err=True)
     if len(items) > 1:
         untried = f", {summary.untried} not tried" if summary.untried else ""
         other = _by_fallback(summary, job)

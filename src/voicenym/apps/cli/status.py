@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.errors import printable
 
 if TYPE_CHECKING:
     from voicenym.corpus.run_status import RunStatus
@@ -47,7 +48,7 @@ def status(
         typer.echo(json.dumps(record))
         return
     for line in lines_of(found):
-        typer.echo(line)
+        typer.echo(printable(line))
 
 
 def lines_of(found: RunStatus) -> list[str]:
