@@ -136,6 +136,115 @@ def test_a_file_may_be_dropped(page, own):
     assert own.is_wiped()
 
 
+MICROPHONES = """() => {
+    const devices = navigator.mediaDevices;
+    const ask = devices.getUserMedia.bind(devices);
+    window.tracks = [];
+    devices.getUserMedia = async (wanted) => {
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        const stream = await ask(wanted);
+        window.tracks.push(...stream.getTracks());
+        return stream;
+    };
+}"""
+OPEN = "window.tracks.filter((track) => track.readyState === 'live').length"
+
+
+def test_a_double_click_opens_one_microphone_and_closes_it(page):
+    page.evaluate(MICROPHONES)
+    page.dblclick("#record")
+    page.wait_for_selector("#record[aria-pressed=true]")
+    page.wait_for_timeout(1_000)
+    assert page.evaluate("window.tracks.length") == 1
+    page.dblclick("#record")
+    page.wait_for_selector("#record[aria-pressed=false]")
+    page.wait_for_timeout(1_000)
+    assert page.evaluate(OPEN) == 0
+    assert page.is_enabled("#start")
+
+
+def test_forgetting_closes_a_microphone_that_opens_late(page):
+    page.evaluate(MICROPHONES)
+    page.click("#record")
+    page.click("#forget")
+    playwright.expect(page.locator("#status")).to_contain_text("forgotten")
+    page.wait_for_timeout(1_500)
+    assert page.evaluate("window.tracks.length") == 1
+    assert page.evaluate(OPEN) == 0
+    assert page.get_attribute("#record", "aria-pressed") == "false"
+    assert page.is_disabled("#start")
+
+
+def test_another_file_meanwhile_is_not_shown_as_the_one_before(page, sample, tmp_path):
+    other = tmp_path / "other.wav"
+    other.write_bytes(sample.read_bytes()[: 44 + 32_000])
+    page.set_input_files("#file", sample)
+    page.check("#system-mcadams")
+    page.click("#start")
+    page.set_input_files("#file", other)
+    page.wait_for_selector("#result:not([hidden])", timeout=120_000)
+    playwright.expect(page.locator("#status")).to_have_text(re.compile("^Done"), timeout=60_000)
+    for side in ("before", "after"):
+        seconds = page.evaluate(f"document.querySelector('#play-{side} audio').duration")
+        assert seconds == pytest.approx(5.585, abs=0.01)
+
+
+def test_what_is_forgotten_does_not_come_back(page, sample):
+    """The audit is asked for while everything is forgotten."""
+    held = []
+
+    def asked(route):
+        if route.request.method == "GET":
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/v1/audit/*", asked)
+    page.set_input_files("#file", sample)
+    page.check("#system-mcadams")
+    page.click("#start")
+    page.wait_for_selector("#result:not([hidden])", timeout=120_000)
+    for _ in range(100):
+        if held:
+            break
+        page.wait_for_timeout(100)
+    page.click("#forget")
+    playwright.expect(page.locator("#status")).to_contain_text("forgotten")
+    found = {"verdict": "of the forgotten one", "searched": "", "attackers": []}
+    held[0].fulfill(json=found)
+    page.wait_for_timeout(1_000)
+    assert "forgotten" in page.text_content("#status")
+    assert page.text_content("#verdict") == ""
+    assert page.text_content("#error") == ""
+    assert page.is_hidden("#result")
+    for side in ("before", "after"):
+        pixels = f"document.getElementById('spectrum-{side}').getContext('2d')"
+        assert page.evaluate(f"new Set({pixels}.getImageData(0, 0, 600, 160).data).size") == 1
+
+
+def test_an_answer_of_a_proxy_is_no_riddle(page, sample):
+    refusal = {"status": 404, "content_type": "text/html", "body": "<h1>Not found</h1>"}
+    page.route("**/v1/jobs", lambda route: route.fulfill(**refusal))
+    page.set_input_files("#file", sample)
+    page.click("#start")
+    playwright.expect(page.locator("#error")).to_contain_text("status 404", timeout=60_000)
+
+
+def test_the_field_shows_no_other_file_than_the_one_in_work(page, sample):
+    page.set_input_files("#file", sample)
+    drop = """() => {
+        const data = new DataTransfer();
+        data.items.add(new File(["x"], "dropped.wav", { type: "audio/wav" }));
+        document.getElementById("drop").dispatchEvent(
+          new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    }"""
+    page.evaluate(drop)
+    assert "dropped.wav" in page.text_content("#chosen")
+    assert page.input_value("#file") == ""
+    page.set_input_files("#file", sample)
+    assert sample.name in page.text_content("#chosen")
+
+
 def test_doubts_about_the_turns_are_shown(page, own, say):
     page.set_input_files("#file", say("I have lived in this town for thirty years.", "slt"))
     page.click("#find")

@@ -8,7 +8,7 @@ import { fill, text } from "./texts.js";
 import { kept, showDoubts, showTimeline } from "./timeline.js";
 
 const at = (id) => document.getElementById(id);
-const state = { file: null, recorder: null, job: null, audit: null, stop: null, urls: [], found: null, unshow: null };
+const state = { file: null, recorder: null, opening: null, job: null, audit: null, stop: null, urls: [], found: null, unshow: null };
 
 function say(message) {
   at("status").textContent = message;
@@ -91,12 +91,19 @@ async function load() {
   }
 }
 
-async function record() {
+// One press at a time: a second one, before the microphone is open or closed, would lose the first.
+function record() {
+  state.opening ??= press().finally(() => (state.opening = null));
+  return state.opening;
+}
+
+async function press() {
   const button = at("record");
   at("error").textContent = "";
   if (state.recorder) {
     const { file, seconds } = await state.recorder.stop();
     state.recorder = null;
+    at("file").value = "";
     choose(file, text("recorded", { seconds: seconds.toFixed(1) }));
   } else {
     const recorder = new Recorder();
@@ -115,13 +122,14 @@ async function record() {
 async function work() {
   clear();
   const stop = (state.stop = new AbortController());
+  const file = state.file; // another one may be chosen meanwhile
   allow();
   at("work").hidden = false;
   at("progress").removeAttribute("value");
   say(text("sending"));
   try {
     const form = new FormData();
-    form.append("file", state.file);
+    form.append("file", file);
     form.append("system", document.querySelector("input[name=system]:checked").value);
     form.append("audit", "true");
     if (state.found) {
@@ -137,7 +145,8 @@ async function work() {
       report(data);
     }
     const answer = await ask(state.job.links.result, { signal: stop.signal });
-    await present(state.file, await answer.blob(), answer.headers);
+    await present(file, await answer.blob(), answer.headers, stop.signal);
+    stop.signal.throwIfAborted();
     say(text("done"));
     at("result-title").focus();
   } catch (error) {
@@ -160,7 +169,9 @@ function report(job) {
   if (of) at("progress").value = Math.min(1, seconds / of);
 }
 
-async function present(before, after, headers) {
+// Nothing is shown once the signal says that everything is forgotten.
+async function present(before, after, headers, signal) {
+  signal.throwIfAborted();
   const suffix = /filename="anonymized(\.\w+)"/.exec(headers.get("content-disposition"))?.[1] ?? "";
   at("result").hidden = false;
   at("download").href = player(at("play-after"), after, text("after"));
@@ -173,9 +184,9 @@ async function present(before, after, headers) {
   at("notes").textContent = notes.join(" ");
   state.audit = headers.get("voicenym-audit");
   await Promise.all([
-    spectrum("spectrum-before", before, "spectrumBefore"),
-    spectrum("spectrum-after", after, "spectrumAfter"),
-    audit(),
+    spectrum("spectrum-before", before, "spectrumBefore", signal),
+    spectrum("spectrum-after", after, "spectrumAfter", signal),
+    audit(signal),
   ]);
 }
 
@@ -190,14 +201,15 @@ function player(place, blob, name) {
   return element.src;
 }
 
-async function spectrum(id, blob, name) {
-  const drawn = await draw(at(id), blob);
+async function spectrum(id, blob, name, signal) {
+  const drawn = await draw(at(id), blob, signal);
   at(id).setAttribute("aria-label", text(drawn ? name : "noSpectrum"));
 }
 
-async function audit() {
+async function audit(signal) {
   if (!state.audit) return;
-  const found = await (await ask(`/v1/audit/${state.audit}`)).json();
+  const found = await (await ask(`/v1/audit/${state.audit}`, { signal })).json();
+  signal.throwIfAborted();
   at("verdict").textContent = found.verdict ?? text("noAudit", { reason: found.refused });
   at("searched").textContent = found.searched ?? "";
   const rows = (found.attackers ?? []).map((one) => {
@@ -227,6 +239,7 @@ function clear() {
 async function forget() {
   const { stop, job, audit: id } = state;
   stop?.abort();
+  await state.opening;
   if (state.recorder) await record();
   await endLive();
   clear();
@@ -261,7 +274,9 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
   at("drop").addEventListener(kind, (event) => {
     event.preventDefault();
     at("drop").classList.toggle("over", kind === "dragover");
-    if (kind === "drop") chosen(event.dataTransfer.files[0]);
+    if (kind !== "drop" || !event.dataTransfer.files.length) return;
+    at("file").value = ""; // it shows no other file than the one in work
+    chosen(event.dataTransfer.files[0]);
   });
 }
 load();

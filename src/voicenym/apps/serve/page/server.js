@@ -28,8 +28,18 @@ export async function ask(path, options = {}) {
     if (error.name === "AbortError") throw error;
     throw new Error(text("unreachable"));
   }
-  if (!answer.ok) throw new Refusal(await answer.json());
+  if (!answer.ok) throw await refusal(answer);
   return answer;
+}
+
+// What an answer refuses. Others than this server, such as a proxy, give no problem as JSON.
+async function refusal(answer) {
+  try {
+    return new Refusal(await answer.json());
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    return new Error(text("strangeAnswer", { status: answer.status }));
+  }
 }
 
 // Events of a job: an asynchronous iterator of { event, data }.

@@ -3,8 +3,8 @@ const SIZE = 1024;
 const RANGE = 60;
 const MOST_BYTES = 64 << 20;
 
-// Whether it could be drawn.
-export async function draw(canvas, blob) {
+// Whether it could be drawn. Throws, and leaves the canvas, once the signal is aborted.
+export async function draw(canvas, blob, signal) {
   const context = canvas.getContext("2d");
   context.clearRect(0, 0, canvas.width, canvas.height);
   if (blob.size > MOST_BYTES) return false;
@@ -13,6 +13,8 @@ export async function draw(canvas, blob) {
     sound = await new OfflineAudioContext(1, 1, 16000).decodeAudioData(await blob.arrayBuffer());
   } catch {
     return false;
+  } finally {
+    signal.throwIfAborted();
   }
   const samples = sound.getChannelData(0);
   const columns = [];

@@ -83,7 +83,8 @@ export const TEXTS = {
     lightFailed: "Silence goes out: the system failed and starts again.",
     lightLost: "Silence goes out: the connection lags.",
     failed: "It did not work: {detail} {cure}",
-    unreachable: "The server does not answer: is it still running?",
+    strangeAnswer: "Something between this page and the server answered (status {status}), such as a proxy: is the server running?",
+  unreachable: "The server does not answer: is it still running?",
   },
 };
 
