@@ -81,6 +81,9 @@ def test_each_criterion_leaves_out_by_itself(answered):
     passed = [replace(one, right=True) if one.page.startswith("headphones-2") else one
               for one in ears]  # fmt: skip
     assert qualities(own, passed)[0].headphones is True
+    for method, enough in (("huggins", False), ("antiphase", True)):  # as the page judges it
+        five = [replace(one, right=not one.page.endswith("-5"), method=method) for one in ears]
+        assert qualities(own, five)[0].headphones is enough
     same = [replace(one, score=5.0) if one.listener == "L001" else one for one in own
             if one.question == "naturalness"]  # fmt: skip
     assert "nearly the same rating everywhere" in qualities(same, [])[0].reasons

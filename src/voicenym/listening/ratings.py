@@ -59,12 +59,14 @@ class CheckResult:
         listener, page: names.
         role: ``gold``, ``trap``, ``headphones`` or ``compare``.
         right: whether it was.
+        method: of a headphone check; empty where it is unknown, and of others.
     """
 
     listener: str
     page: str
     role: str
     right: bool
+    method: str = ""
 
 
 def of_study(
@@ -79,7 +81,7 @@ def of_study(
         item = key.items.get(one.page)
         if page is not None and page.expected:
             right = str(one.answers.get(page.kind)) == page.expected
-            checks.append(CheckResult(one.listener, one.page, page.kind, right))
+            checks.append(CheckResult(one.listener, one.page, page.kind, right, page.test))
         elif item is None or page is None:
             continue
         elif item.role in (GOLD, TRAP):

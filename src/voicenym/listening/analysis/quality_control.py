@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.listening.design.headphone_checks import NEEDED, TRIALS
+from voicenym.listening.design.headphone_checks import NEEDED
 from voicenym.listening.ratings import RIGHT, WORDS, CheckResult, Rating
 from voicenym.listening.study import COMPARE, GOLD, HEADPHONES, TRAP
 
@@ -144,16 +144,15 @@ def _share(checks: Sequence[CheckResult]) -> float | None:
 
 
 def _headphones(checks: Sequence[CheckResult]) -> bool | None:
-    """Whether an attempt was passed with as many right answers as its method asks for.
-
-    The strictest method's number is asked for: the pages do not say which one it was.
+    """Whether an attempt was passed with as many right answers as its method asks for, as the page
+    judges it; where the method is unknown, as the strictest one asks for.
     """
     if not checks:
         return None
     attempts: dict[str, int] = defaultdict(int)
     for one in checks:
         attempts[one.page.split("-")[1]] += one.right
-    return max(attempts.values()) >= min(min(NEEDED.values()), TRIALS)
+    return max(attempts.values()) >= NEEDED.get(checks[0].method, max(NEEDED.values()))
 
 
 def _fast(ratings: Sequence[Rating]) -> float | None:
