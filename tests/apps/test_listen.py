@@ -70,6 +70,8 @@ def answer(folder):
         (("--test", "linkage"), "5 people"),
         (("--test", "nonsense"), "no test 'nonsense'"),
         (("--level", -2), "suits all"),
+        (("--level", "nan"), "nobody would hear"),
+        (("--level", -200), "nobody would hear"),
         (("--system", "c"), "NAME=FOLDER"),
         (("--system", "c=/nowhere"), "no such folder"),
         (("--consent", "/nowhere"), "cannot be read as text"),

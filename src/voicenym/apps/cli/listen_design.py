@@ -44,14 +44,16 @@ def design(
     ratings: int = test_option(
         12, "--ratings", help="Rated pages of each test and listener at least."
     ),
-    training: int = test_option(3, "--training", help="Pages for practice before each test."),
+    training: int = test_option(
+        3, "--training", min=0, help="Pages for practice before each test."
+    ),
     checks: bool = test_option(
         True, "--checks/--no-checks", help="Gold and trapping items, and comparisons of noise."
     ),
     level: float | None = test_option(
         None, "--level", help="LUFS of all clips; default: the highest that suits all."
     ),
-    seed: int = test_option(0, "--seed", help="Of orders and choices."),
+    seed: int = test_option(0, "--seed", min=0, help="Of orders and choices."),
     skip: bool = test_option(
         False, "--allow-skipping", help="Accept answers before clips were played to their ends."
     ),

@@ -23,6 +23,8 @@ from voicenym.listening.study import ClipKey
 
 LOUDEST, SOFTEST = -23.0, -36.0
 """LUFS: the level of a study is the highest one here that suits all of its clips."""
+FAINTEST = -60.0
+"""LUFS below which no level is taken: 16 bits hold little of a clip there, and nobody hears it."""
 STOCK = 18
 """Headphone trials of a study, of which each listener gets some in an order of their own."""
 PEAK = 10.0 ** (-1.0 / 20.0)
@@ -136,6 +138,10 @@ def _gains(
     clips: Mapping[ClipSource, np.ndarray], rate: int, level: float | None
 ) -> tuple[dict[ClipSource, float], float]:
     """Gains that bring all clips to one loudness, and that loudness."""
+    if level is not None and not level >= FAINTEST:
+        raise VoicenymError(
+            f"--level {level:g}: nobody would hear the clips; give {FAINTEST:g} LUFS or more"
+        )
     loudness, highest = {}, {}
     for source, samples in clips.items():
         found = integrated_loudness(samples, rate)
