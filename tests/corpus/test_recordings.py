@@ -210,3 +210,30 @@ def test_a_manifest_may_begin_with_a_byte_order_mark(tree, manifest):
     before = recordings(manifest)
     manifest.write_text("\ufeff" + manifest.read_text("utf-8"), "utf-8")
     assert recordings(manifest) == before
+
+
+def test_a_kaldi_table_may_begin_with_a_byte_order_mark(tmp_path):
+    wav = touch(tmp_path / "r1.wav")
+    (tmp_path / "wav.scp").write_text(f"r1 {wav}\n")
+    (tmp_path / "utt2spk").write_text("r1 ann\n")
+    (tmp_path / "text").write_text("\ufeffr1 HELLO\n", "utf-8")
+    (one,) = recordings(tmp_path)
+    assert one.text == "HELLO"
+
+
+@pytest.mark.parametrize(
+    ("label", "sex"), [("Female", "f"), ("M", "m"), ("unknown", ""), ("u", ""), ("", "")]
+)
+def test_only_labels_of_women_and_men_are_a_sex(manifest, label, sex):
+    manifest.write_text(manifest.read_text().replace("\tmale\t", f"\t{label}\t"))
+    assert recordings(manifest)[-1].sex == sex
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
+def test_a_transcript_in_another_encoding_is_named(tree, encoding):
+    """Its words would count as errors of the recogniser."""
+    (tree / "ann/1.txt").write_bytes("Grüße.".encode(encoding))
+    with pytest.raises(CorpusError, match=r"ann/1\.txt: is no UTF-8 text; store"):
+        recordings(tree)
+    (tree / "ann/1.txt").write_bytes("\ufeffGrüße.".encode())
+    assert recordings(tree)[0].text == "Grüße."

@@ -26,6 +26,7 @@ from voicenym.corpus.id_checks import (
     printable,
 )
 from voicenym.corpus.kaldi_tables import BLANKS, by_bytes, segments, table, write
+from voicenym.corpus.sex_labels import sex_of
 from voicenym.errors import CorpusError
 
 LABELS = ("spk2gender", "utt2lang", "utt2dur", "reco2dur")
@@ -48,7 +49,7 @@ class Utterance:
         speaker: from ``utt2spk``.
         entry: of ``wav.scp``: a path, or a command that ends in ``|``.
         start, end: seconds within the recording; an ``end`` of None is its end.
-        sex: from ``spk2gender``, empty where unknown.
+        sex: ``f`` or ``m``, from ``spk2gender``; empty where unknown.
         text: empty where unknown.
         age: from ``spk2age``, empty where unknown.
     """
@@ -367,7 +368,7 @@ def read_utterances(folder: Path) -> list[Utterance]:
                 f"{folder}/utt2spk: {printable(speaker)!r} of {name} is more than one word; a "
                 "speaker's name has no spaces"
             )
-        sex, age, text = sexes.get(speaker, ""), ages.get(speaker, ""), texts.get(name, "")
+        sex, age, text = sex_of(sexes.get(speaker)), ages.get(speaker, ""), texts.get(name, "")
         found.append(Utterance(name, speaker, entry, start, end, sex, text, age))
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -27,7 +28,7 @@ def table(path: Path) -> dict[str, str]:
     """
     rows: dict[str, str] = {}
     try:
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        text = path.read_bytes().removeprefix(BOM_UTF8).decode("utf-8", "surrogateescape")
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror})") from None
     for number, line in enumerate(text.split("\n"), 1):  # other ends of lines are characters

@@ -7,6 +7,7 @@ from typing import Any
 
 from voicenym.corpus.id_checks import LONGEST, check_source, check_word, printable
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.sex_labels import sex_of
 from voicenym.errors import CorpusError, DependencyError
 
 
@@ -93,7 +94,7 @@ def utterances(path: Path, *, remote: bool = False) -> list[Recording]:
                     one.id,
                     one.speaker,
                     Path(recording.sources[0].source),
-                    (one.gender or "")[:1].lower(),
+                    sex_of(one.gender),
                     one.text or "",
                     start,
                     None if whole else min(start + one.duration, recording.duration),

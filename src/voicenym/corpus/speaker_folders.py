@@ -60,8 +60,16 @@ def _least(inner: Sequence[Path]) -> int | None:
 
 
 def _words(path: Path) -> str:
-    """Transcript from a file beside a recording; empty without a readable file."""
+    """Transcript from a file beside a recording; empty without a readable file.
+
+    Raises:
+        CorpusError: the file is not UTF-8, so that words would be counted that nobody said.
+    """
     try:
-        return path.read_text("utf-8", "replace").strip() if path.is_file() else ""
+        return path.read_text("utf-8-sig").strip() if path.is_file() else ""
     except OSError:
         return ""
+    except UnicodeDecodeError:
+        raise CorpusError(
+            f"{path}: is no UTF-8 text; store the transcript as UTF-8, or remove the file"
+        ) from None

@@ -27,7 +27,7 @@ EVERYBODY = "everybody"
 LOWEST_OF_WOMEN = 160.0
 """Median F0 in Hz from which a voice counts as a woman's: the geometric mean of 120 and 210 Hz,
 usual ones of men and of women."""
-NO_SEX = "the sex of {} is unknown; give it in the manifest (column sex) or in spk2gender"
+NO_SEX = "the sex of {} is unknown; give it in the manifest (column gender) or in spk2gender"
 DRAWS = 64
 """Pseudonyms among which a voice of the speaker's sex is searched."""
 File = Path | Recording

@@ -9,6 +9,7 @@ from typing import Any
 
 from voicenym.corpus.present_recordings import present
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.sex_labels import sex_of
 from voicenym.corpus.skipped import LeftOut
 from voicenym.errors import CorpusError
 from voicenym.special_files import refuse_named_pipe
@@ -59,7 +60,7 @@ def recordings_of_manifest(
             row["utterance"],
             row["speaker"],
             path.parent / row["path"],
-            (row.get("gender") or "")[:1].lower(),
+            sex_of(row.get("gender")),
             row.get("text") or "",
             age=row.get("age") or "",
             corpus=row.get("corpus") or "",

@@ -66,7 +66,7 @@ def trial_rows(path: Path) -> list[tuple[str, str, str]]:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise CorpusError(f"{path}: cannot be read ({error})") from None
     return [line for line in text.splitlines() if line.strip()]
