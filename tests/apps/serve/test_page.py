@@ -175,6 +175,20 @@ def test_forgetting_closes_a_microphone_that_opens_late(page):
     assert page.is_disabled("#start")
 
 
+@pytest.mark.parametrize("how", ["#live-start", "#forget"])
+def test_a_live_session_that_ends_before_its_microphone_opens_does_not_begin(page, how):
+    page.evaluate(MICROPHONES)
+    sockets = []
+    page.on("websocket", lambda socket: sockets.append(socket))
+    page.click("#live-start")
+    page.click(how)
+    page.wait_for_timeout(2_000)
+    assert page.evaluate("window.tracks.length") == 1
+    assert page.evaluate(OPEN) == 0
+    assert sockets == []
+    assert page.get_attribute("#live-start", "aria-pressed") == "false"
+
+
 def test_another_file_meanwhile_is_not_shown_as_the_one_before(page, sample, tmp_path):
     other = tmp_path / "other.wav"
     other.write_bytes(sample.read_bytes()[: 44 + 32_000])

@@ -37,8 +37,13 @@ export class LiveSession {
       this.#connect(system);
     } catch (error) {
       this.#release();
-      throw error;
+      if (this.#tell !== null) throw error;
     }
+  }
+
+  // The user may end the session while it waits for the microphone: then nothing of it may go on.
+  #stillWanted() {
+    if (this.#tell === null) throw new Error("the session was ended");
   }
 
   async #open() {
@@ -48,16 +53,19 @@ export class LiveSession {
     } catch {
       throw new Error(text("noMicrophone"));
     }
+    this.#stillWanted();
     let source;
     try {
       this.#context = new AudioContext({ sampleRate: RATE, latencyHint: "interactive" });
       source = this.#context.createMediaStreamSource(this.#stream);
     } catch {
       await this.#context?.close(); // this browser does not convert the microphone's rate
+      this.#stillWanted();
       this.#context = new AudioContext({ latencyHint: "interactive" });
       source = this.#context.createMediaStreamSource(this.#stream);
     }
     await this.#context.audioWorklet.addModule("/page/live-worklet.js");
+    this.#stillWanted();
     this.#voice = new AudioWorkletNode(this.#context, "live-voice", {
       numberOfInputs: 1,
       numberOfOutputs: 1,
@@ -71,6 +79,7 @@ export class LiveSession {
     const [track] = this.#stream.getAudioTracks();
     track.onended = () => this.stop(text("liveNoMicrophone"));
     await this.#context.resume();
+    this.#stillWanted();
     this.#reported = performance.now();
     this.#watch = setInterval(() => {
       const silent = performance.now() - this.#reported > STALL_MS;
