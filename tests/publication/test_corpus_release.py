@@ -198,6 +198,19 @@ def test_an_original_in_place_of_an_output_is_refused(request_of, anonymized, tm
 
 
 @pytest.mark.usefixtures("nothing_written")
+@pytest.mark.parametrize("seconds", [0.2, 0.5])
+def test_an_original_after_silence_is_refused(request_of, anonymized, tmp_path, seconds):
+    """Its length is not that of the original, as if the tempo had been changed."""
+    (output, mine), *_ = sorted(pairs(tmp_path).items())
+    sound, rate = soundfile.read(mine)
+    longer = np.concatenate([np.zeros(round(seconds * rate)), 0.95 * sound])
+    soundfile.write(output, longer, rate, "PCM_16")
+    (anonymized / "voicenym.jsonl").unlink()
+    with pytest.raises(CorpusError, match=f"{output.name}: is nearly its original"):
+        release(request_of())
+
+
+@pytest.mark.usefixtures("nothing_written")
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from voicenym.dsp.complex_arrays import exponential, magnitude
+from voicenym.dsp.complex_exponential import exponential
 
 FLOOR = 1e-5
 """Magnitude (relative to the frame's largest) below which a spectrum counts as empty: -100 dB."""
@@ -16,7 +16,7 @@ MAX_GAIN = 6.0
 
 def log_magnitude(spectrum: torch.Tensor) -> torch.Tensor:
     """Natural log of the magnitude of ``[..., bin]``, floored relative to each frame's maximum."""
-    size = magnitude(spectrum)
+    size = spectrum.abs()
     floor = size.amax(-1, keepdim=True).mul_(FLOOR).add_(1e-20)
     return torch.maximum(size, floor, out=size).log_()
 

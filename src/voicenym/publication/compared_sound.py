@@ -21,6 +21,8 @@ from voicenym.errors import AudioError
 
 BLOCK = 1 << 16
 """Samples per channel that are read at a time."""
+SHIFTED_SECONDS = 60.0
+"""Sound of a recording that is compared at all delays."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +139,35 @@ def sample_correlation(one: Sound, other: Sound) -> float:
         correlation.push_output(after)
     correlation.finish()
     return max(abs(found) if math.isfinite(found) else 0.0 for found in correlation.found)
+
+
+def shifted_correlation(one: Sound, other: Sound) -> float:
+    """Largest magnitude of the correlation of a channel's samples at any delay; 0 for silence.
+
+    Args:
+        one, other: of one rate and number of channels; the first :data:`SHIFTED_SECONDS` are read.
+    """
+    from scipy.signal import correlate
+
+    largest = 0.0
+    for before, after in zip(_first(one), _first(other), strict=True):
+        energy = math.sqrt(float(before @ before) * float(after @ after))
+        if energy > 0.0:
+            both = np.abs(correlate(before, after, method="fft"))
+            largest = max(largest, float(both.max()) / energy)
+    return largest
+
+
+def _first(sound: Sound) -> np.ndarray:
+    """The first seconds ``[channel, time]``, in double precision."""
+    most, kept = round(SHIFTED_SECONDS * sound.rate), [np.zeros((sound.channels, 0))]
+    size = 0
+    for block in sound.blocks():
+        kept.append(np.asarray(block, np.float64))
+        size += block.shape[1]
+        if size >= most:
+            break
+    return np.concatenate(kept, axis=1)[:, :most]
 
 
 def _even(sound: Sound) -> Iterator[np.ndarray]:

@@ -17,7 +17,13 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.corpus.single_file import sha256_of
 from voicenym.errors import AudioError, CorpusError, VoicenymError
-from voicenym.publication.compared_sound import Sound, by_turns, sample_correlation, sound
+from voicenym.publication.compared_sound import (
+    Sound,
+    by_turns,
+    sample_correlation,
+    shifted_correlation,
+    sound,
+)
 from voicenym.publication.embedded_metadata import embedded
 
 SAME_SECONDS = 0.05
@@ -162,13 +168,18 @@ def _against(
             f"{path}: its level is {out.level:.1f} dBFS and that of its original "
             f"{before.level:.1f}; anonymize it again, or take it out of the corpus"
         )
-    if (copied := sample_correlation(before, out)) >= NEAR_CORRELATION:
+    same = abs(out.seconds - before.seconds) <= SAME_SECONDS
+    copied = sample_correlation(before, out)
+    if not same:  # silence before or behind a copy
+        copied = max(copied, shifted_correlation(before, out))
+    if copied >= NEAR_CORRELATION:
         raise AudioError(
             f"{path}: is nearly its original (their samples correlate by {copied:.3f}); it must be "
             "anonymized"
         )
-    same = abs(out.seconds - before.seconds) <= SAME_SECONDS
-    _compare(path, _system(line), before, out, 1.0 if same else tempo)
+    # a copy with silence before or behind it is longer, and has the tempo of its original
+    for one in (1.0,) if same else (1.0, tempo):
+        _compare(path, _system(line), before, out, one)
     return change, tempo
 
 

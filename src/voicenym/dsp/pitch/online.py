@@ -15,8 +15,6 @@ from typing import NamedTuple
 import numpy
 import torch
 
-from voicenym.dsp.complex_arrays import magnitude
-
 HOP_SECONDS = 0.010
 ANALYSIS_RATE = 4_000
 """Approximate rate of the analysis: harmonics below 1.2 kHz suffice."""
@@ -182,7 +180,7 @@ class PitchStream:
         """
         centred = frames - frames.mean(-1, keepdim=True)
         level = centred.square().mean(-1).sqrt()
-        power = magnitude(torch.fft.rfft(centred * self._window, n=self._fft)).square_()
+        power = torch.fft.rfft(centred * self._window, n=self._fft).abs().square_()
         r = torch.fft.irfft(power, n=FINER * self._fft)
         energy = r[..., :1].clamp_min(1e-30)
         r = r[..., self._first_lag - 1 : self._last_lag + 2] / energy * self._unbias

@@ -1,8 +1,7 @@
-"""Magnitudes and exponentials of complex arrays, at less cost than torch's and with their values.
+"""Exponentials of complex arrays, at less cost than torch's and with their values.
 
-torch computes both as C does: magnitudes without overflow, exponentials one number at a time. Here
-magnitudes are roots of sums of squares in double precision, and an exponential is a real one in
-double precision times cosine and sine. Both are then rounded to single precision.
+torch computes them one number at a time, by the C library. Here an exponential is a real one in
+double precision, rounded to single precision as the C library rounds it, times cosine and sine.
 """
 
 from __future__ import annotations
@@ -18,18 +17,6 @@ CLOSE = 1e-9
 library may round the other way: ten times what was found."""
 LARGEST = 80.0
 """Exponents of this size are left to the C library, so that nothing overflows or loses digits."""
-
-
-def magnitude(values: torch.Tensor) -> torch.Tensor:
-    """``values.abs()`` of complex numbers; one in 10^7 differs in its last bit."""
-    if not _worth_while(values):
-        return values.abs()
-    found = torch.empty(values.shape)
-    parts = zip(values.reshape(-1).split(AT_ONCE), found.view(-1).split(AT_ONCE), strict=True)
-    for part, out in parts:
-        imaginary = part.imag.double()
-        out.copy_(part.real.double().square_().add_(imaginary.square_()).sqrt_())
-    return found
 
 
 def exponential(values: torch.Tensor) -> torch.Tensor:

@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from voicenym.dsp import complex_arrays
-from voicenym.dsp.complex_arrays import exponential, magnitude
+from voicenym.dsp import complex_exponential
+from voicenym.dsp.complex_exponential import exponential
 
 
 def random(*shape, size=1.0, seed=0):
@@ -31,24 +31,13 @@ def test_exponentials_of_few_and_of_large_numbers_are_torchs():
     assert_torchs(exponential(large), large.exp())
 
 
-@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
-def test_magnitudes_are_torchs_but_for_the_last_bit_of_one_in_a_hundred_thousand(size):
-    values = random(2, 200, 257, size=size)
-    values[0, 0] = 0.0
-    found, expected = magnitude(values), values.abs()
-    assert torch.equal(found[0, 0], torch.zeros(257))
-    assert int((found != expected).sum()) <= values.numel() / 1e5
-    torch.testing.assert_close(found, expected, rtol=1.3e-7, atol=0.0)
-
-
 def test_slices_of_arrays_and_parts_of_the_size_computed_at_once():
-    values = random(2, complex_arrays.AT_ONCE + 1)[:, ::2]
+    values = random(2, complex_exponential.AT_ONCE + 1)[:, ::2]
     assert_torchs(exponential(values), values.exp())
-    torch.testing.assert_close(magnitude(values), values.abs())
 
 
 def test_gradients_pass():
     values = random(100, 100).requires_grad_()
-    (magnitude(values).sum() + exponential(values).real.sum()).backward()
+    exponential(values).real.sum().backward()
     assert values.grad is not None
     assert bool(torch.isfinite(torch.view_as_real(values.grad)).all())
