@@ -40,7 +40,7 @@ def nearness(original: np.ndarray, made: np.ndarray, rate: int) -> str:
 
 
 def _compared(measure: Measure, original: np.ndarray, made: np.ndarray) -> Measure:
-    measure.push_input(np.float32(original[None]))
-    measure.push_output(np.float32(made[None]))
+    measure.push_input(original[None].astype(np.float32))
+    measure.push_output(made[None].astype(np.float32))
     measure.finish()
     return measure
