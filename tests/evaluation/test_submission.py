@@ -175,6 +175,22 @@ def test_an_enrolment_without_a_file_is_left_out_and_named(challenge):
     assert resources(plan).anonymized_enrolment
 
 
+def test_files_that_are_their_originals_are_told(challenge, tmp_path):
+    """EER 0 of them is of no system."""
+    given = tmp_path / "given"
+    given.mkdir()
+    plan = planned(("original", challenge), ("anonymized_suffix", SUFFIX))
+    for recording in plan.trials.recordings:
+        shutil.copy(recording.path, given / f"{recording.name}.wav")
+    for model in plan.trials.models:
+        for recording in model.recordings:
+            shutil.copy(recording.path, given / f"{recording.name}.wav")
+    for place in challenge.glob(f"*{SUFFIX}"):
+        shutil.rmtree(place)
+    (note,) = planned(("original", challenge), ("anonymized", given)).file_notes
+    assert note.startswith("16 of 16 anonymized files are their originals themselves")
+
+
 def test_the_users_own_enrolment_is_no_attackers_enrolment(challenge, tmp_path):
     theirs = tmp_path / "theirs"
     theirs.mkdir()

@@ -25,7 +25,11 @@ OHNN = (
 DATA = "the speech given, where the paper has the sets of the VoicePrivacy Challenge 2022"
 MANDARIN = "synthetic Mandarin of espeak-ng where the paper has AISHELL-3"
 VERIFIER = "cosines of ecapa-small where the paper has x-vectors and PLDA"
-RECOGNISER = "Whisper where the paper has a TDNN-F; no recogniser is retrained"
+RECOGNISER = (
+    "Whisper tiny.en where the paper has a TDNN-F; retrained are those of "
+    "--recogniser-anonymized, here after 250 steps on 2,380 anonymized recordings of 119 "
+    "speakers, a voice for each recording, from Whisper tiny.en's weights"
+)
 SAME = (PIPELINE, OHNN, DATA, VERIFIER)
 
 

@@ -141,7 +141,7 @@ def files_of(
     if not theirs:
         everything = list(dict.fromkeys([*enrolment, *trials.recordings]))
         published = matched(everything, places, left_out, allow_pipes=pipes)
-        return Files(published, {}, True, trials)
+        return Files(published, {}, True, trials, _copies(everything, published))
     published = matched(
         trials.recordings,
         places,
@@ -166,7 +166,7 @@ def files_of(
         {**attackers, **pool.files},
         all(name in published for name in attackers),
         trials,
-        _notes(published, attackers),
+        (*_copies([*enrolment, *trials.recordings], published), *_notes(published, attackers)),
     )
 
 
@@ -189,6 +189,18 @@ def _check_names(enrolment: Mapping[str, File], pool: Mapping[str, File]) -> Non
             f"{both[0]} names a recording of the enrolment and another one of --anonymized-pool "
             f"({len(both)} such names); give the recordings of the pool other names"
         )
+
+
+def _copies(originals: Sequence[Recording], published: Mapping[str, File]) -> tuple[str, ...]:
+    """Warning if published files are the originals."""
+    given = {one.name: one for one in originals if one.name in published}
+    same = [name for name, one in given.items() if _digest(published[name]) == one.digest()]
+    if not same:
+        return ()
+    return (
+        f"{len(same)} of {len(given)} anonymized files are their originals themselves ({same[0]}): "
+        "nothing was done to them",
+    )
 
 
 def _notes(published: Mapping[str, File], attackers: Mapping[str, File]) -> tuple[str, ...]:
