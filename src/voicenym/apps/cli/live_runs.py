@@ -268,12 +268,14 @@ def held_engine(
             :func:`~voicenym.live.block_choice.choose_block`.
 
     Raises:
-        VoicenymError: the machine holds none.
+        VoicenymError: the system returns its input, or the machine holds no block.
     """
     from voicenym.live.block_choice import choose_block
+    from voicenym.live.echo_check import refuse_echo
     from voicenym.live.live_engine import LiveEngine
     from voicenym.live.warm_stream import warmed
 
+    refuse_echo(lambda: voice.make(rate), rate, voice.name)
     choice = choose_block(
         lambda: voice.make(rate), rate, (timing.block or 0.0) / 1000.0, others=others
     )

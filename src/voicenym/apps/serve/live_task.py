@@ -127,6 +127,7 @@ class _Session:
     def _engine(self) -> LiveEngine:
         from voicenym.anonymizer import SYSTEMS, load
         from voicenym.live.block_choice import LENGTHS, choose_block
+        from voicenym.live.echo_check import refuse_echo
         from voicenym.live.live_engine import LiveEngine
 
         task = self._task
@@ -137,6 +138,7 @@ class _Session:
         def make() -> Any:
             return anonymizer.stream(task.pseudonym, task.rate, low_delay=True)
 
+        refuse_echo(make, task.rate, task.system)
         lag, wait = None, 0
         try:
             choice = choose_block(make, task.rate)
