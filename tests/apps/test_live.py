@@ -89,6 +89,15 @@ def test_of_a_call_on_a_pipe_one_channel_is_hidden(command, key, caller):
     numpy.testing.assert_allclose(out[latency:-400, hidden], whole[:-400], atol=2 / 32768)
 
 
+def test_settings_that_return_the_input_are_refused(command):
+    done = command(
+        "live", "--stdin", "--stdout", "-s", "mcadams", "--set", "low=1", "--set", "high=1",
+        input=pcm(sound()),
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert "mcadams returns its input with these settings" in done.stderr.decode()
+
+
 def test_sound_with_nan_comes_out_as_silence_and_a_message(command):
     samples = sound(1.0).numpy()
     samples[8_000] = numpy.nan

@@ -119,6 +119,7 @@ def live_voice(
 
 def run_on_pipe(voice: Voice, timing: Timing, caller: str | None, pcm: str) -> None:
     """Anonymize standard input to standard output, to its end or for ``--seconds`` of sound."""
+    from voicenym.live.echo_check import refuse_echo
     from voicenym.live.live_engine import LiveEngine
     from voicenym.live.pipe_session import run_pipe
     from voicenym.live.sound_devices import LIVE_RATE
@@ -126,6 +127,7 @@ def run_on_pipe(voice: Voice, timing: Timing, caller: str | None, pcm: str) -> N
     if sys.stdout.isatty():
         raise VoicenymError("standard output is a terminal; send the sound to a program or file")
     rate = timing.rate or LIVE_RATE
+    refuse_echo(lambda: voice.make(rate), rate, voice.name)
     engine = LiveEngine(
         lambda: voice.make(rate),
         rate,
