@@ -12,7 +12,7 @@ from live_line import Negative
 from voicenym.__main__ import main
 from voicenym.apps.cli import live_runs
 from voicenym.apps.cli.batch_report import Messages
-from voicenym.live import block_choice
+from voicenym.live import block_choice, echo_check
 
 live_runs.live_voice = lambda *given: live_runs.Voice(  # type: ignore[assignment]
     "negative", lambda rate: Negative(100), Messages(False)
@@ -20,5 +20,7 @@ live_runs.live_voice = lambda *given: live_runs.Voice(  # type: ignore[assignmen
 block_choice.choose_block = lambda make, rate, *more, **others: block_choice.BlockChoice(
     rate // 50, 0.1, 100, {}
 )
+# the negative of an input is an echo, as which no session would begin
+echo_check.refuse_echo = lambda make_stream, rate, name: None
 sys.argv[0] = "voicenym"
 main()
