@@ -29,8 +29,8 @@ HIGHEST = 3500.0
 def refuse_echo(make_stream: Callable[[], Stream], rate: int, name: str) -> None:
     """Check that a stream's output is not its input.
 
-    Of a buzz with noise, the systems had correlations of up to 0.98, and settings without effect
-    1.00, at 8, 16 and 48 kHz.
+    Of a buzz with noise at 8, 16 and 48 kHz, ``mcadams``, ``vtln`` and ``vcloak`` had correlations
+    of up to 0.98 under four keys each, and settings without effect 1.00.
 
     Args:
         make_stream: makes a stream with one row at ``rate``.
