@@ -1,3 +1,5 @@
+import threading
+
 import pytest
 import torch
 
@@ -37,14 +39,31 @@ def test_a_convolution_equals_that_of_each_row_reflected(kernel, dilation, after
 def _laid_out(conv, *arguments):
     with laid_out(conv):
         yield conv(*arguments)
-    assert conv.laid_out is None
 
 
 def test_weights_that_are_laid_out_are_forgotten_where_something_fails():
-    conv = Conv(4, 4)
-    with torch.no_grad(), pytest.raises(ZeroDivisionError), laid_out(conv):
-        raise ZeroDivisionError
-    assert conv.laid_out is None
+    conv, values = Conv(4, 4), random(1, 3, 4)
+    with torch.no_grad():
+        with pytest.raises(ZeroDivisionError), laid_out(conv):
+            raise ZeroDivisionError
+        conv.conv.weight.zero_()
+        torch.testing.assert_close(conv(values), conv.conv.bias.expand(1, 3, 4))
+
+
+def test_a_thread_that_ends_leaves_weights_of_other_threads_laid_out():
+    conv, values = Conv(4, 4), random(1, 3, 4)
+
+    def other_thread():
+        with torch.no_grad(), laid_out(conv):
+            conv(values)
+
+    with torch.no_grad(), laid_out(conv):
+        expected = conv(values)
+        thread = threading.Thread(target=other_thread)
+        thread.start()
+        thread.join()
+        conv.conv.weight.zero_()  # what is laid out has the values of before
+        torch.testing.assert_close(conv(values), expected)
 
 
 def test_normalisation_is_that_of_torch_with_and_without_gradients():

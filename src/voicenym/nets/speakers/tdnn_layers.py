@@ -9,8 +9,10 @@ those of SpeechBrain's checkpoints (``conv.weight``, ``norm.running_mean``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
+from types import MappingProxyType
 
 import torch
 
@@ -125,7 +127,6 @@ class Conv(torch.nn.Module):
         self.dilation = dilation
         self.width = dilation * (kernel - 1) // 2
         self.conv = torch.nn.Conv1d(inputs, outputs, kernel, dilation=dilation)
-        self.laid_out: torch.Tensor | None = None
 
     def forward(
         self, values: torch.Tensor, valid: Valid | None = None, after: str = "none"
@@ -146,27 +147,33 @@ class Conv(torch.nn.Module):
             )
             values = found.permute(0, 2, 3, 1)[:, 0]
         else:
-            laid_out = self.laid_out if fused(values) else None
-            return linear(values, weight[:, :, 0] if laid_out is None else laid_out, bias, after)
+            stored = _LAID_OUT.get().get(self) if fused(values) else None
+            return linear(values, weight[:, :, 0] if stored is None else stored, bias, after)
         return rectified(values, after)
+
+
+# Of the calling thread: another one that embeds with the same network begins and ends by itself.
+_LAID_OUT: ContextVar[Mapping[Conv, torch.Tensor]] = ContextVar(
+    "weights laid out", default=MappingProxyType({})
+)
 
 
 @contextmanager
 def laid_out(network: torch.nn.Module) -> Iterator[None]:
     """Context manager that stores weights of one-frame kernels in the layout of the matrix product.
 
-    Otherwise every product converts them. Do not change weights within.
+    Otherwise every product converts them, and sums in another order. Do not change weights within.
     """
-    convs = [module for module in network.modules() if isinstance(module, Conv)]
+    stored = {
+        conv: torch.ops.mkldnn._reorder_linear_weight(conv.conv.weight[:, :, 0], FRAMES_AT_ONCE)
+        for conv in network.modules()
+        if isinstance(conv, Conv) and not conv.width and fused(conv.conv.weight)
+    }
+    before = _LAID_OUT.set(stored)
     try:
-        for conv in convs:
-            if not conv.width and fused(conv.conv.weight):
-                weight = conv.conv.weight[:, :, 0]
-                conv.laid_out = torch.ops.mkldnn._reorder_linear_weight(weight, FRAMES_AT_ONCE)
         yield
     finally:
-        for conv in convs:
-            conv.laid_out = None
+        _LAID_OUT.reset(before)
 
 
 class Norm(torch.nn.Module):
