@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import pytest
@@ -56,6 +57,20 @@ def test_same_pseudonym_gives_the_same_bits(name, talk):
     first = load(name)(audio, KEY.pseudonym("a"))
     second = load(name)(audio, Key(bytes(range(32)), None).pseudonym("a"))
     assert torch.equal(first.samples, second.samples)
+
+
+@every_system
+def test_threads_that_share_a_system_get_the_bits_of_each_alone(name, talk):
+    audio, system = Audio(talk(0.6), 16000), loaded(name)
+    people = [KEY.pseudonym(speaker) for speaker in "abab"]
+
+    def anonymized(pseudonym):
+        return system(audio, pseudonym).samples
+
+    alone = [anonymized(pseudonym) for pseudonym in people]
+    with ThreadPoolExecutor(len(people)) as threads:
+        together = list(threads.map(anonymized, people))
+    assert all(torch.equal(one, other) for one, other in zip(together, alone, strict=True))
 
 
 @every_system
