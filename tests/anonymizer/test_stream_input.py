@@ -28,3 +28,18 @@ def test_what_is_no_sound_is_named_with_its_cure(samples, message):
         SYSTEM.stream(PSEUDONYM, rate=16_000).push(samples)
     with pytest.raises(AudioError, match=message):
         SYSTEM(voicenym.Audio(samples, 16_000), PSEUDONYM)
+
+
+@pytest.mark.parametrize("rate", [0, -16_000, 16_000.5, float("nan"), "16000", None])
+def test_a_sample_rate_is_a_whole_number_of_hertz(rate):
+    with pytest.raises(AudioError, match="whole number of Hz"):
+        SYSTEM.stream(PSEUDONYM, rate=rate)
+    with pytest.raises(AudioError, match="whole number of Hz"):
+        SYSTEM(voicenym.Audio(torch.zeros(160), rate), PSEUDONYM)
+
+
+def test_a_name_is_no_pseudonym():
+    with pytest.raises(TypeError, match=r"Key\.pseudonym\(speaker\), and is no str"):
+        SYSTEM.stream("anna", rate=16_000)
+    with pytest.raises(TypeError, match="is no NoneType"):
+        SYSTEM(voicenym.Audio(torch.zeros(160), 16_000), None)

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 from voicenym.anonymizer.card import Card
 from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.refusal import Refusal
-from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, checked, working_rate
+from voicenym.anonymizer.stream import (
+    Core,
+    Profiler,
+    Profiling,
+    Stream,
+    checked,
+    checked_pseudonyms,
+    checked_rate,
+    working_rate,
+)
 from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.errors import AudioError, UnknownSystemError
 
@@ -116,7 +125,7 @@ class Anonymizer(VoiceChoice, ABC):
         rates = {audio.rate for audio in audios}
         if len(rates) != 1:
             raise AudioError(f"recordings of one batch need one sample rate, not {sorted(rates)}")
-        rate = rates.pop()
+        rate = checked_rate(rates.pop())
         rows: list[torch.Tensor] = []
         row_pseudonyms: list[Pseudonym] = []
         for audio, pseudonym in zip(audios, pseudonyms, strict=True):
@@ -193,6 +202,7 @@ class Anonymizer(VoiceChoice, ABC):
             known = self.of_revision(self.revision_for(pseudonym))
             return known.profiling(rate, channels, lengths)
         check_device(self.device)
+        rate = checked_rate(rate)
         working = self.working_rate(rate)
         scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]
         profiler = self.profiler(channels, working, scaled)
@@ -332,8 +342,9 @@ class Anonymizer(VoiceChoice, ABC):
                 f"{self.card.name} must analyse the whole recording first: pass profile= from "
                 f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
             )
+        rate = checked_rate(rate)
         working = self.working_rate(rate)
-        drawn = [self.drawn(pseudonym) for pseudonym in pseudonyms]
+        drawn = [self.drawn(pseudonym) for pseudonym in checked_pseudonyms(pseudonyms)]
         core = self.core_for(drawn, rate, profile)
         if low_delay and hasattr(core, "use_low_delay"):  # a core that converts rates itself
             core.use_low_delay()

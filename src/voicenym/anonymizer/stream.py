@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 from voicenym.errors import AudioError
+from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -74,6 +77,24 @@ def checked(samples: torch.Tensor) -> torch.Tensor:
         raise AudioError("samples contain NaN or infinity; repair the recording first")
     flat = samples.detach().to("cpu", torch.float32)
     return flat[None] if flat.ndim == 1 else flat
+
+
+def checked_rate(rate: int) -> int:
+    """A sample rate that is a whole number above 0, or an :class:`AudioError`."""
+    if not (isinstance(rate, Real) and rate > 0 and math.isfinite(rate) and int(rate) == rate):
+        raise AudioError(f"a sample rate is a whole number of Hz above 0, not {rate!r}")
+    return int(rate)
+
+
+def checked_pseudonyms(pseudonyms: Sequence[Pseudonym]) -> Sequence[Pseudonym]:
+    """Pseudonyms as they are given; a :class:`TypeError` names what is none, such as a name."""
+    for pseudonym in pseudonyms:
+        if not isinstance(pseudonym, Pseudonym):
+            raise TypeError(
+                f"a pseudonym is made by Key.pseudonym(speaker), and is no "
+                f"{type(pseudonym).__name__}"
+            )
+    return pseudonyms
 
 
 class Stream:
