@@ -3,9 +3,11 @@ from pathlib import Path
 import pytest
 
 from voicenym.corpus.anonymized_files import matched
+from voicenym.corpus.file_plan import plan
+from voicenym.corpus.folder_walk import report
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recording_subsets import halved, spread
-from voicenym.corpus.recordings import recordings
+from voicenym.corpus.recordings import recordings, skipped
 from voicenym.errors import CorpusError
 
 
@@ -32,6 +34,25 @@ def test_the_first_folder_is_the_speaker_and_texts_lie_beside(tree):
         ("ann/2", "ann", ""),
         ("bob/day/1", "bob", ""),
     ]
+
+
+def test_outputs_beside_originals_are_no_speaker(tree):
+    before = recordings(tree)
+    for output in ("anon", "others/renamed"):
+        touch(tree / output / "ann/1.wav")
+        (tree / output / "voicenym.jsonl").write_text("")
+    assert recordings(tree) == before
+    assert {p.source for p in plan([tree], tree.parent / "out")} == {r.path for r in before}
+    [line] = [one for one in report(skipped(tree)) if "earlier run" in one]
+    assert line.startswith("2 files were not taken")
+    assert str(tree / "others/renamed") in line
+    # given by itself, or with nothing else, it is a corpus
+    assert [r.speaker for r in recordings(tree / "anon")] == ["ann"]
+    both = tree.parent / "both"
+    for part in ("anna", "bert"):
+        touch(both / part / "1.wav")
+        (both / part / "voicenym.jsonl").write_text("")
+    assert [r.speaker for r in recordings(both)] == ["anna", "bert"]
 
 
 def test_a_recording_of_nobody_is_named(tree):

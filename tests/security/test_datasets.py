@@ -14,9 +14,9 @@ import soundfile
 
 from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.kaldi import read_kaldi
 from voicenym.corpus.recordings import recordings
+from voicenym.corpus.run_log import LOG_NAME
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.pseudonym import Key
 

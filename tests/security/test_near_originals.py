@@ -15,8 +15,8 @@ import torch
 
 from voicenym import Audio, Key, load
 from voicenym.anonymizer import Anonymizer, Card
-from voicenym.corpus import file_plan
 from voicenym.corpus.near_original import nearly
+from voicenym.corpus.run_log import LOG_NAME
 from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.corpus.single_file import anonymize_file
 from voicenym.errors import AudioError, UnknownSystemError
@@ -254,7 +254,7 @@ def test_one_near_original_fails_alone_in_a_folder_and_the_pipe_says_so(tmp_path
     )
     assert done.exit_code == 1
     assert done.output.count("nearly the input") == 2
-    assert [p.name for p in output.rglob("*") if p.is_file()] == [file_plan.LOG_NAME]
+    assert [p.name for p in output.rglob("*") if p.is_file()] == [LOG_NAME]
     pipe = CliRunner().invoke(app, ["anonymize", "-", *identity], input=speech.read_bytes())
     assert pipe.exit_code != 0
     assert "nearly the input" in str(pipe.exception) + pipe.output

@@ -8,10 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.id_checks import printable
 from voicenym.corpus.line_table import Line
-from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.run_log import LOG_NAME, RunLog
 from voicenym.errors import CorpusError
 
 

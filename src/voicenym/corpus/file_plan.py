@@ -17,8 +17,6 @@ from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 from voicenym.special_files import special_kind
 
-LOG_NAME = "voicenym.jsonl"
-
 
 class Openable(Protocol):
     """A recording within another file, or the output of a command; ``str`` names it in messages.

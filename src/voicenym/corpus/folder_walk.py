@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
@@ -12,6 +12,7 @@ from pathlib import Path
 from voicenym.audio import container_detection
 from voicenym.audio.containers import EXTENSIONS as WRITTEN
 from voicenym.audio.containers import READ_ONLY
+from voicenym.corpus.run_log import LOG_NAME
 
 EXTENSIONS = frozenset(WRITTEN) | frozenset(READ_ONLY)
 """Extensions of recordings in a folder; a file on the command line may have any."""
@@ -30,6 +31,8 @@ class Reason(Enum):
     MISNAMED = ("is a recording by its content; give its name the ending of its kind", True)
     LINK = ("is a symbolic link that leads out of the folder, to a folder or to nothing; "
             "copy there what it names, or name that by itself", True)  # fmt: skip
+    OUTPUTS = ("is a folder of outputs of an earlier run, by its log, and not of originals; give "
+               "it by itself if it is meant", True)  # fmt: skip
     SPECIAL = ("is no regular file", True)
     CLOSED = ("cannot be looked into; ask its owner for permission", True)
     HIDDEN = ("is hidden (its name begins with a dot)", False)
@@ -55,14 +58,24 @@ class SkippedFile:
 
 @dataclass
 class Found:
-    """Content of a folder: recordings in the order of their names, and skipped files."""
+    """Content of a folder.
+
+    Args:
+        recordings: in the order of their names.
+        skipped: other files and folders.
+        outputs: folders below it that have the log of a run.
+    """
 
     recordings: list[Path] = field(default_factory=list)
     skipped: list[SkippedFile] = field(default_factory=list)
+    outputs: list[Path] = field(default_factory=list)
 
 
 def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Found:
     """Recordings and skipped files below a folder.
+
+    A folder of outputs, which has the log of a run, is no speaker among originals: it is skipped
+    where recordings lie outside of all such folders.
 
     Args:
         root: the folder.
@@ -89,6 +102,8 @@ def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Fou
             else:
                 found.skipped.append(SkippedFile(path, reason))
         folders[:] = deeper
+        if LOG_NAME in names and Path(folder) != root:
+            found.outputs.append(Path(folder))
         for name in sorted(names):
             path = Path(folder, name)
             why = _of_file(path, None if links else whole)
@@ -96,7 +111,18 @@ def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Fou
                 found.recordings.append(path)
             else:
                 found.skipped.append(SkippedFile(path, why))
-    return found
+    return without_outputs(found, found.recordings)
+
+
+def without_outputs(found: Found, paths: Collection[Path]) -> Found:
+    """What was found, without folders of outputs if any of ``paths`` lies outside of them."""
+    folders = set(found.outputs)
+    if not folders or not any(folders.isdisjoint(path.parents) for path in paths):
+        return found
+    kept = [path for path in found.recordings if folders.isdisjoint(path.parents)]
+    rest = [part for part in found.skipped if folders.isdisjoint(part.path.parents)]
+    outermost = [path for path in found.outputs if folders.isdisjoint(path.parents)]
+    return Found(kept, [*rest, *(SkippedFile(path, Reason.OUTPUTS) for path in outermost)])
 
 
 def _of_folder(path: Path) -> Reason | None:

@@ -13,6 +13,8 @@ from voicenym.audio.atomic import AtomicFile, write_failed
 from voicenym.corpus.line_table import Line, LineTable
 from voicenym.errors import AudioError, CorpusError
 
+LOG_NAME = "voicenym.jsonl"
+"""Name of the log in an output folder."""
 LONGEST_LINE = 1 << 24
 """Bytes of a line; longer ones are a stranger's."""
 

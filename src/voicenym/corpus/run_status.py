@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_lock import RunLock
-from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.run_log import LOG_NAME, RunLog
 from voicenym.errors import CorpusError
 
 MOST = 1e15

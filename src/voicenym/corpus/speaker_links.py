@@ -18,8 +18,7 @@ from pathlib import Path
 from voicenym.audio.atomic import write_failed
 from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.file_plan import LOG_NAME
-from voicenym.corpus.run_log import LONGEST_LINE, RunLog
+from voicenym.corpus.run_log import LOG_NAME, LONGEST_LINE, RunLog
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 from voicenym.special_files import refuse_named_pipe

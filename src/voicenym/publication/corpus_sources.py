@@ -7,11 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.run_log import LOG_NAME, RunLog
 from voicenym.errors import CorpusError
 
 LABELS = ("text", "sex", "age", "accent", "emotion")

@@ -72,6 +72,23 @@ def test_folders_of_files_keep_their_speakers(store, anonymize, tmp_path):
     assert made["ann/1.wav"] != outputs(tree(tmp_path / "local"))["ann/1.wav"]
 
 
+def test_outputs_beside_originals_are_not_anonymized_again(store, tmp_path):
+    from voicenym.corpus.shards.shard_plan import plan_units
+
+    for name in ("in/a.tar", "in/anon/a.tar", "in/anon/voicenym-ledger/a.tar.json"):
+        fsspec.filesystem("s3").pipe_file(f"s3://corpus/{name}", b"{}")
+        path = tmp_path / name.replace("voicenym-ledger/a.tar.json", "voicenym.jsonl")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"")
+    for root in ("s3://corpus/in", str(tmp_path / "in")):
+        plan = plan_units([root], f"{root}/other")
+        assert [unit.name for unit in plan.units] == ["a.tar"]
+        [why] = plan.skipped
+        assert why.startswith(f"{root}/anon")
+        assert "earlier run" in why
+        assert [unit.name for unit in plan_units([f"{root}/anon"], "out").units] == ["a.tar"]
+
+
 def test_an_object_of_another_is_never_replaced(store, anonymize, tmp_path):
     web_shard(tmp_path / "a.tar", range(2))
     fsspec.filesystem("s3").pipe_file("s3://corpus/out/a.tar", b"of another")

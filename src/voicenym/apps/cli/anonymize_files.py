@@ -88,6 +88,7 @@ def anonymize_files(
     from voicenym.corpus.rename_map import check_place
     from voicenym.corpus.rename_map import write as write_mapping
     from voicenym.corpus.revision_check import check_log
+    from voicenym.corpus.run_log import LOG_NAME
 
     if rename:
         if output is None or not whole:
@@ -107,7 +108,7 @@ def anonymize_files(
         return
     if stored and (note := each_alone(items)):
         say(note)
-    log = None if corpus.folder is None else corpus.folder / file_plan.LOG_NAME
+    log = None if corpus.folder is None else corpus.folder / LOG_NAME
     job = Job(
         system=system,
         parameters=anonymizer.parameters(),

@@ -119,7 +119,7 @@ def anonymize_shards(
     from voicenym.corpus.cpu_count import cores
     from voicenym.corpus.drawn_names import Names
     from voicenym.corpus.engines import RayEngine
-    from voicenym.corpus.file_plan import LOG_NAME
+    from voicenym.corpus.run_log import LOG_NAME
     from voicenym.corpus.shards import object_store, shard_ledger, shard_plan
     from voicenym.corpus.shards.shard_runner import run_shards
     from voicenym.corpus.shards.shard_survey import SpeakerChoice

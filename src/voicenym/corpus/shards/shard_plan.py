@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from voicenym.audio.containers import output_suffix
 from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.folder_walk import EXTENSIONS, walk
+from voicenym.corpus.folder_walk import EXTENSIONS, Found, Reason, walk, without_outputs
 from voicenym.corpus.id_checks import check_id, printable
 from voicenym.corpus.shards import object_store, store_tables, table_units
 from voicenym.corpus.shards.object_store import Listed
@@ -185,13 +185,7 @@ def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
         CorpusError: there is nothing, or the store cannot be listed.
     """
     if object_store.is_url(root):
-        inside = f"{output}/"
-        own = f"/{LEDGER}/"
-        return [
-            one
-            for one in object_store.find(root)
-            if not one.location.startswith(inside) and own not in one.location
-        ]
+        return _without_outputs(root, f"{output}/", object_store.find(root), skipped)
     path = Path(root)
     if not os.path.lexists(path):
         raise CorpusError(f"{root}: no such file or folder; check the name")
@@ -204,16 +198,41 @@ def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
         return [Listed(name, str(path.parent / name)) for name in (path.name, *beside)]
     without = None if output is None or object_store.is_url(output) else Path(output)
     found = walk(path, without)
-    shards = [
-        part.path
-        for part in found.skipped
-        if (_is_shard(str(part.path)) or CUTS.fullmatch(part.path.name)) and _is_own(part.path)
-    ]
+    found = without_outputs(found, [*found.recordings, *_shards(found)])
+    shards = _shards(found)
     for part in found.skipped:
         if part.path not in shards:
             skipped.append(f"{part.path}: {part.reason.text}")
     paths = sorted([*found.recordings, *shards])
     return [Listed(one.relative_to(path).as_posix(), str(one)) for one in paths]
+
+
+def _without_outputs(
+    root: str, output: str, found: Sequence[Listed], skipped: list[str]
+) -> list[Listed]:
+    """Objects below a URL without ledgers, without those of the output folder, and, beside
+    originals, without those of other folders of outputs.
+    """
+    mark = f"/{LEDGER}/"
+    kept = [
+        one for one in found if mark not in one.location and not one.location.startswith(output)
+    ]
+    ledgers = (one.location.partition(mark)[0] for one in found if mark in one.location)
+    folders = {f"{folder}/" for folder in ledgers} - {output, f"{root}/"}
+    rest = [one for one in kept if not one.location.startswith(tuple(folders))]
+    if not rest or len(rest) == len(kept):
+        return kept
+    skipped += [f"{folder}: {Reason.OUTPUTS.text}" for folder in sorted(folders)]
+    return rest
+
+
+def _shards(found: Found) -> list[Path]:
+    """Shards and the tables of a Shar, which a walk does not take for recordings."""
+    return [
+        part.path
+        for part in found.skipped
+        if (_is_shard(str(part.path)) or CUTS.fullmatch(part.path.name)) and _is_own(part.path)
+    ]
 
 
 def _is_own(path: Path) -> bool:

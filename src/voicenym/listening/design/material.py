@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.corpus.anonymized_files import matched
-from voicenym.corpus.file_plan import LOG_NAME
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.run_log import LOG_NAME, RunLog
 from voicenym.errors import VoicenymError
 
 ORIGINAL = "original"
