@@ -13,14 +13,14 @@ verifier must not find the speaker in the output. No option switches both off.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from voicenym.anonymizer import BY_SIGNAL, BY_VERIFIERS, COMPARISONS, Anonymizer
+from voicenym.anonymizer import BY_SIGNAL, COMPARISONS, Anonymizer
 from voicenym.corpus.sample_correlation import SampleCorrelation
 from voicenym.corpus.segment_similarity import Segments
 from voicenym.corpus.signal_similarity import OTHER_DISTANCE, SignalSimilarity
@@ -62,34 +62,37 @@ STEADY_DECIBELS = 2.0
 FRAME_SECONDS = 0.032
 
 
-class NearOriginalCheck:
-    """Compares an input and its output; :meth:`finish` refuses an output that is nearly its input.
+class Comparison:
+    """Compares an input and its output.
 
     Args:
-        system: the anonymizer.
-        name: of the recording, for messages.
         rate: in Hz.
         channels: of both.
         tempo: length of the output over that of the input.
+        system: the anonymizer, which selects the comparison; None compares the signals alone.
+
+    Raises:
+        AudioError: the system selects no comparison that there is.
     """
 
     def __init__(
-        self, system: Anonymizer, name: str, rate: int, channels: int, tempo: float = 1.0
+        self, rate: int, channels: int, tempo: float = 1.0, system: Anonymizer | None = None
     ) -> None:
-        if system.compared_by not in COMPARISONS:
+        compared_by = BY_SIGNAL if system is None else system.compared_by
+        if system is not None and compared_by not in COMPARISONS:
             raise AudioError(
-                f"{name}: {system.card.name}.compared_by is {system.compared_by!r}; it must be one "
-                f"of {', '.join(COMPARISONS)}"
+                f"{system.card.name}.compared_by is {compared_by!r}; it must be one of "
+                f"{', '.join(COMPARISONS)}"
             )
         keep_freed_blocks()
-        self._name, self._system = name, system.card.name
-        self._signal = (
-            SignalSimilarity(rate, channels, tempo) if system.compared_by == BY_SIGNAL else None
-        )
-        encoder = _bundled(system.device) if system.compared_by == BY_VERIFIERS else system.encoder
-        self._limit = NEAR_SIMILARITY if system.compared_by == BY_VERIFIERS else NEAR_VOICE
+        by_signal = compared_by == BY_SIGNAL
+        self._signal = SignalSimilarity(rate, channels, tempo) if by_signal else None
+        self._samples = SampleCorrelation(channels) if by_signal and tempo == 1.0 else None
+        self._limit = NEAR_VOICE if by_signal else NEAR_SIMILARITY
+        encoder = None
+        if system is not None:
+            encoder = system.encoder if by_signal else _bundled(system.device)
         self._voices = None if encoder is None else _Voices(encoder, rate, channels, tempo)
-        self._samples = SampleCorrelation(channels) if self._signal and tempo == 1.0 else None
         every = (self._signal, self._samples, self._voices)
         self._compared = [c for c in every if c is not None]
 
@@ -103,42 +106,59 @@ class NearOriginalCheck:
         for compared in self._compared:
             compared.push_output(block)
 
+    def nearness(self) -> str:
+        """How the output, which is complete, is nearly the input, in words; empty if it is not."""
+        for compared in self._compared:
+            compared.finish()
+        return next(self._reasons(), "")
+
+    def _reasons(self) -> Iterator[str]:
+        if self._signal is not None:
+            for channel, segments in enumerate(self._signal.found):
+                if how := likeness(segments):
+                    yield f"channel {channel + 1}: {how}"
+        if self._samples is not None:
+            for channel, correlation in enumerate(self._samples.found):
+                if abs(correlation) >= SAME_SAMPLES:
+                    yield f"channel {channel + 1}: correlation of samples {correlation:.3f}"
+        if self._voices is not None:
+            for channel, similarities in enumerate(self._voices.found):
+                share = _share([s >= self._limit for s in similarities])
+                if share >= MOST_SHARE:
+                    yield (
+                        f"channel {channel + 1}: the bundled verifier finds the speaker in "
+                        f"{100 * share:.0f} % of it, cosine {max(similarities):.2f}"
+                    )
+
+
+class NearOriginalCheck(Comparison):
+    """Compares an input and its output; :meth:`finish` refuses an output that is nearly its input.
+
+    Args:
+        system: the anonymizer.
+        name: of the recording, for messages.
+        rate, channels, tempo: as of :class:`Comparison`.
+    """
+
+    def __init__(
+        self, system: Anonymizer, name: str, rate: int, channels: int, tempo: float = 1.0
+    ) -> None:
+        super().__init__(rate, channels, tempo, system)
+        self._name, self._system = name, system.card.name
+
     def finish(self) -> None:
         """Compare.
 
         Raises:
             AudioError: the output is nearly the input.
         """
-        for compared in self._compared:
-            compared.finish()
-        if self._signal is not None:
-            for channel, segments in enumerate(self._signal.found):
-                self._check_signal(channel, segments)
-        if self._samples is not None:
-            for channel, correlation in enumerate(self._samples.found):
-                if abs(correlation) >= SAME_SAMPLES:
-                    self._refuse(channel, f"correlation of samples {correlation:.3f}")
-        if self._voices is not None:
-            for channel, similarities in enumerate(self._voices.found):
-                share = _share([s >= self._limit for s in similarities])
-                if share >= MOST_SHARE:
-                    self._refuse(
-                        channel,
-                        f"the bundled verifier finds the speaker in {100 * share:.0f} % of it, "
-                        f"cosine {max(similarities):.2f}",
-                    )
-
-    def _check_signal(self, channel: int, segments: Segments) -> None:
-        if how := likeness(segments):
-            self._refuse(channel, how)
-
-    def _refuse(self, channel: int, how: str) -> None:
-        raise AudioError(
-            f"{self._name}: the output would be nearly the input (channel {channel + 1}: {how}), "
-            f"so nothing is written: {self._system} with these settings and this voice does not "
-            "hide this speaker; take another key or --speaker name, which draws another voice, or "
-            "other settings, or another --system"
-        )
+        if how := self.nearness():
+            raise AudioError(
+                f"{self._name}: the output would be nearly the input ({how}), so nothing is "
+                f"written: {self._system} with these settings and this voice does not hide this "
+                "speaker; take another key or --speaker name, which draws another voice, or other "
+                "settings, or another --system"
+            )
 
 
 def likeness(segments: Segments) -> str:

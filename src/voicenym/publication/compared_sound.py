@@ -1,4 +1,4 @@
-"""Sound of a file and of its original, brought to one rate, and the correlation of both.
+"""Sound of a file and of its original, brought to one rate.
 
 Sounds are read block by block, anew for each use, so that a recording of any length is compared
 in the memory of a few blocks.
@@ -9,20 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from voicenym.audio import open_reader
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.sample_correlation import SampleCorrelation
 from voicenym.errors import AudioError
 
 BLOCK = 1 << 16
 """Samples per channel that are read at a time."""
-SHIFTED_SECONDS = 60.0
-"""Sound of a recording that is compared at all delays."""
 
 
 @dataclass(frozen=True)
@@ -123,83 +119,3 @@ def _part(reader: Any, recording: Recording) -> Iterator[np.ndarray]:
             for _ in reader.blocks(BLOCK):  # to the end, which finds what is damaged
                 pass
             return
-
-
-def sample_correlation(one: Sound, other: Sound) -> float:
-    """Largest magnitude of the correlation of samples of a channel; 0 for silence.
-
-    Args:
-        one, other: of one rate and number of channels; the longer one is cut.
-    """
-    correlation = SampleCorrelation(one.channels)
-    for before, after in zip_longest(_even(one), _even(other)):
-        if before is None or after is None:
-            break
-        correlation.push_input(before)
-        correlation.push_output(after)
-    correlation.finish()
-    return max(abs(found) if math.isfinite(found) else 0.0 for found in correlation.found)
-
-
-def shifted_correlation(one: Sound, other: Sound) -> float:
-    """Largest magnitude of the correlation of a channel's samples at any delay; 0 for silence.
-
-    Args:
-        one, other: of one rate and number of channels; the first :data:`SHIFTED_SECONDS` are read.
-    """
-    from scipy.signal import correlate
-
-    largest = 0.0
-    for before, after in zip(_first(one), _first(other), strict=True):
-        energy = math.sqrt(float(before @ before) * float(after @ after))
-        if energy > 0.0:
-            both = np.abs(correlate(before, after, method="fft"))
-            largest = max(largest, float(both.max()) / energy)
-    return largest
-
-
-def _first(sound: Sound) -> np.ndarray:
-    """The first seconds ``[channel, time]``, in double precision."""
-    most, kept = round(SHIFTED_SECONDS * sound.rate), [np.zeros((sound.channels, 0))]
-    size = 0
-    for block in sound.blocks():
-        kept.append(np.asarray(block, np.float64))
-        size += block.shape[1]
-        if size >= most:
-            break
-    return np.concatenate(kept, axis=1)[:, :most]
-
-
-def _even(sound: Sound) -> Iterator[np.ndarray]:
-    """Blocks of ``BLOCK`` samples, so that those of two sounds are of the same times."""
-    kept: list[np.ndarray] = []
-    size = 0
-    for block in sound.blocks():
-        kept.append(block)
-        size += block.shape[1]
-        if size >= BLOCK:
-            whole = np.concatenate(kept, axis=1)
-            for start in range(0, size - BLOCK + 1, BLOCK):
-                yield whole[:, start : start + BLOCK]
-            kept, size = [whole[:, size // BLOCK * BLOCK :]], size % BLOCK
-    if size:
-        yield np.concatenate(kept, axis=1)
-
-
-def by_turns(one: Sound, other: Sound) -> Iterator[tuple[bool, np.ndarray]]:
-    """Blocks of two sounds, each time of the one of which a smaller share was given.
-
-    Returns:
-        Whether a block is of the first sound, and the block.
-    """
-    sources, totals, given = (one.blocks(), other.blocks()), (one.samples, other.samples), [0, 0]
-    left = [True, True]
-    while any(left):
-        shares = [given[n] / totals[n] if left[n] else math.inf for n in (0, 1)]
-        side = shares.index(min(shares))
-        block = next(sources[side], None)
-        if block is None:
-            left[side] = False
-        else:
-            given[side] += block.shape[1]
-            yield side == 0, block

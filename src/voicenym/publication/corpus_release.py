@@ -16,6 +16,7 @@ from voicenym.audio.atomic import sweep, temporary_folder, write_failed
 from voicenym.corpus import timestamps
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.single_file import sha256_of
+from voicenym.corpus.stored_nearness import SAME_SECONDS
 from voicenym.errors import CorpusError
 from voicenym.publication import (
     claim_meter,
@@ -28,7 +29,7 @@ from voicenym.publication.claim_meter import Claim
 from voicenym.publication.corpus_description import Description
 from voicenym.publication.data_labels import Entry, entries
 from voicenym.publication.published_manifests import FORMATS, METADATA, write_csv
-from voicenym.publication.verified_files import SAME_SECONDS, Verified, verify
+from voicenym.publication.verified_files import Verified, verify
 
 CHECKSUMS = "SHA256SUMS"
 KEPT_DECIBELS = 1.0

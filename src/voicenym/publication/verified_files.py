@@ -12,22 +12,13 @@ from pathlib import Path
 
 from voicenym.anonymizer import Anonymizer, load
 from voicenym.corpus.line_table import Line
-from voicenym.corpus.near_original import NEAR_CORRELATION, NearOriginalCheck, likeness
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.signal_similarity import SignalSimilarity
 from voicenym.corpus.single_file import sha256_of
+from voicenym.corpus.stored_nearness import nearness
 from voicenym.errors import AudioError, CorpusError, VoicenymError
-from voicenym.publication.compared_sound import (
-    Sound,
-    by_turns,
-    sample_correlation,
-    shifted_correlation,
-    sound,
-)
+from voicenym.publication.compared_sound import Sound, sound
 from voicenym.publication.embedded_metadata import embedded
 
-SAME_SECONDS = 0.05
-"""Difference of durations up to which they count as equal: the padding of a codec."""
 MOST_TEMPO = 2.0
 """Largest ratio of the durations of an output and its original, either way."""
 MOST_DECIBELS = 6.0
@@ -168,18 +159,11 @@ def _against(
             f"{path}: its level is {out.level:.1f} dBFS and that of its original "
             f"{before.level:.1f}; anonymize it again, or take it out of the corpus"
         )
-    same = abs(out.seconds - before.seconds) <= SAME_SECONDS
-    copied = sample_correlation(before, out)
-    if not same:  # silence before or behind a copy
-        copied = max(copied, shifted_correlation(before, out))
-    if copied >= NEAR_CORRELATION:
+    if how := nearness(before, out, _system(line)):
         raise AudioError(
-            f"{path}: is nearly its original (their samples correlate by {copied:.3f}); it must be "
-            "anonymized"
+            f"{path}: is nearly its original ({how}); it must be anonymized, or anonymized again "
+            "with another key or system"
         )
-    # a copy with silence before or behind it is longer, and has the tempo of its original
-    for one in (1.0,) if same else (1.0, tempo):
-        _compare(path, _system(line), before, out, one)
     return change, tempo
 
 
@@ -192,32 +176,3 @@ def _system(line: Line | None) -> Anonymizer | None:
         return load(str(made["system"]), **dict(made.get("parameters") or {}))
     except (VoicenymError, KeyError, TypeError, ValueError):
         return None
-
-
-def _compare(
-    path: Path, system: Anonymizer | None, before: Sound, out: Sound, tempo: float
-) -> None:
-    """The near-original check of law 8: that of the system, or that of signals alone."""
-    if system is not None:
-        check = NearOriginalCheck(system, str(path), out.rate, out.channels, tempo)
-        _push(check, before, out)
-        check.finish()
-        return
-    similar = SignalSimilarity(out.rate, out.channels, tempo)
-    _push(similar, before, out)
-    similar.finish()
-    for channel, segments in enumerate(similar.found):
-        if how := likeness(segments):
-            raise AudioError(
-                f"{path}: is nearly its original (channel {channel + 1}: {how}); it must be "
-                "anonymized, or anonymized again with another key or system"
-            )
-
-
-def _push(check: NearOriginalCheck | SignalSimilarity, before: Sound, out: Sound) -> None:
-    """Pushes both sounds by turns, so that neither is held for long."""
-    for is_original, block in by_turns(before, out):
-        if is_original:
-            check.push_input(block)
-        else:
-            check.push_output(block)

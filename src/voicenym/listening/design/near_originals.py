@@ -1,23 +1,28 @@
-"""Refuses a recording of a system that is nearly its original: listeners would hear that voice.
+"""How a recording of a system is nearly its original: listeners would hear that voice.
 
 An original that was stored again in another format, at another rate or level, is not found by the
-bytes of its file. The measures and thresholds are those by which ``voicenym anonymize`` refuses an
-output (:mod:`voicenym.corpus.near_original`).
+bytes of its file. The comparison is that of published files.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Iterator
 
 import numpy as np
 
-from voicenym.corpus.near_original import SAME_SAMPLES, likeness
-from voicenym.corpus.sample_correlation import SampleCorrelation
-from voicenym.corpus.signal_similarity import SignalSimilarity
+from voicenym.corpus import stored_nearness
 
-Measure = TypeVar("Measure", SignalSimilarity, SampleCorrelation)
-SAME_SECONDS = 0.05
-"""Difference of durations up to which they count as equal: the padding of a codec."""
+
+class _Samples:
+    """Samples ``[time]`` as a stored sound."""
+
+    channels = 1
+
+    def __init__(self, samples: np.ndarray, rate: int) -> None:
+        self._samples, self.rate, self.samples = samples, rate, len(samples)
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        yield self._samples[None].astype(np.float32)
 
 
 def nearness(original: np.ndarray, made: np.ndarray, rate: int) -> str:
@@ -27,20 +32,4 @@ def nearness(original: np.ndarray, made: np.ndarray, rate: int) -> str:
         original, made: ``[time]``.
         rate: of both, in Hz.
     """
-    same = abs(len(made) - len(original)) <= SAME_SECONDS * rate
-    # of another length are a system that changes the tempo, and an original with silence around it
-    for tempo in (1.0,) if same else (1.0, len(made) / len(original)):
-        similar = _compared(SignalSimilarity(rate, 1, tempo), original, made)
-        if how := likeness(similar.found[0]):
-            return how
-    correlation = _compared(SampleCorrelation(1), original, made).found[0]
-    if same and abs(correlation) >= SAME_SAMPLES:  # not of silence, which has NaN
-        return f"correlation of samples {correlation:.3f}"
-    return ""
-
-
-def _compared(measure: Measure, original: np.ndarray, made: np.ndarray) -> Measure:
-    measure.push_input(original[None].astype(np.float32))
-    measure.push_output(made[None].astype(np.float32))
-    measure.finish()
-    return measure
+    return stored_nearness.nearness(_Samples(original, rate), _Samples(made, rate))
