@@ -35,6 +35,9 @@ def test_design_export_and_analyse(command, options, tmp_path):
     text = done.stderr.decode()
     assert "acr: " in text
     assert "6 sessions of about" in text
+    assert "planning 6 sessions\nmaking " in text, "of many listeners, it takes a while"
+    again = command(*options, "--listeners", 6, "-o", "study").stderr.decode()
+    assert again.startswith("voicenym: error: study: holds something already"), "before the work"
     done = command("listen", "analyse", "study", "-o", "report")
     assert (done.returncode, b"nobody has rated anything yet" in done.stderr) == (1, True)
     answer(tmp_path / "study")
@@ -73,6 +76,7 @@ def answer(folder):
         (("--level", "nan"), "nobody would hear"),
         (("--level", -200), "nobody would hear"),
         (("--system", "c"), "NAME=FOLDER"),
+        (("--system", " =/nowhere"), "NAME=FOLDER"),
         (("--system", "c=/nowhere"), "no such folder"),
         (("--consent", "/nowhere"), "cannot be read as text"),
         (("--headphones", "ears"), "no headphone check"),

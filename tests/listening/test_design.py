@@ -211,6 +211,9 @@ def test_missing_counterparts_are_named(material, tmp_path):
         gather(tmp_path / "original", {"a": tmp_path / "a"})
     with pytest.raises(VoicenymError, match="another name"):
         gather(tmp_path / "original", {"original": tmp_path / "a"})
+    for name in (" ", "a\nb"):
+        with pytest.raises(VoicenymError, match="choose one"):
+            gather(tmp_path / "original", {name: tmp_path / "a"})
     with pytest.raises(VoicenymError, match="--system"):
         gather(tmp_path / "original", {})
 

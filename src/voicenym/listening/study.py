@@ -128,6 +128,16 @@ class Study:
     need_headphones: bool = False
 
 
+def check_new(folder: Path) -> None:
+    """Refuses a folder that holds something.
+
+    Raises:
+        VoicenymError: it does, or it is a file.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise VoicenymError(f"{folder}: holds something already; name a new folder for the study")
+
+
 def save(
     folder: Path, study: Study, key: Key, tokens: Mapping[str, str], clips: Mapping[str, bytes]
 ) -> None:
@@ -140,8 +150,7 @@ def save(
     Raises:
         VoicenymError: the folder holds something, or cannot be written; nothing is there then.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise VoicenymError(f"{folder}: holds something already; name a new folder for the study")
+    check_new(folder)
     try:
         with temporary_folder(folder.parent) as hidden:
             made = hidden / "study"

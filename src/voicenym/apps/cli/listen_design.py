@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.progress import Progress
 from voicenym.errors import VoicenymError
 
 app = new_app()
@@ -69,6 +70,7 @@ def design(
     need_headphones: bool = listener_option(
         False, "--need-headphones", help="End the session of a listener who fails the check twice."
     ),
+    quiet: bool = typer.Option(False, "--quiet", "-q", help="Print no progress."),
     title: str = listener_option("Listening test", "--title", help="Title of the page."),
     consent: Path | None = listener_option(
         None, "--consent", help="Text file to agree to, instead of ours."
@@ -82,8 +84,13 @@ def design(
     from voicenym.listening.design import study_design
     from voicenym.listening.design.material import gather
     from voicenym.listening.design.sessions import Plan
+    from voicenym.listening.study import check_new
 
-    material = gather(originals, _folders(systems), alike)
+    check_new(output)
+    words = study_design.CONSENT_TEXT if consent is None else _text(consent)
+    with Progress(quiet) as progress:
+        progress(f"reading {originals}")
+        material = gather(originals, _folders(systems), alike)
     if difference is not None:
         found = study_design.require_power(
             tuple(tests), listeners, ratings, len(material.systems), difference
@@ -94,12 +101,13 @@ def design(
         tuple(tests), listeners, ratings, training, checks,
         "" if headphones == "none" else headphones,
     )  # fmt: skip
-    made = study_design.design(
-        material, plan, seed=seed, title=title,
-        consent=study_design.CONSENT_TEXT if consent is None else _text(consent),
-        level=level, whole=not skip, need_headphones=need_headphones,
-    )  # fmt: skip
-    made.save(output)
+    with Progress(quiet, "clips") as progress:
+        made = study_design.design(
+            material, plan, seed=seed, title=title, consent=words,
+            level=level, whole=not skip, need_headphones=need_headphones,
+            tell=progress, done=progress.done,
+        )  # fmt: skip
+        made.save(output)
     for test, (low, high) in made.balance.items():
         often = f"{low}" if low == high else f"{low} to {high}"
         typer.echo(f"{test}: {often} ratings of each recording of a system that is asked", err=True)
@@ -119,7 +127,7 @@ def design(
 def _folders(pairs: list[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for pair in pairs:
-        name, mark, folder = pair.partition("=")
+        name, mark, folder = (part.strip() for part in pair.partition("="))
         if not mark or not name or not folder or name in found:
             raise VoicenymError(f"--system {pair}: give NAME=FOLDER, each name once")
         found[name] = Path(folder)

@@ -16,10 +16,14 @@ class Progress:
 
     The spinner's line shows the current step, its time, and the number of finished recordings, or
     how far the step is in its recording.
+
+    Args:
+        quiet: whether to show nothing.
+        what: is counted.
     """
 
-    def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+    def __init__(self, quiet: bool, what: str = "recordings") -> None:
+        self._quiet, self._what = quiet, what
         self._done = 0
         self._told = 0.0
         self._bar: Any = None
@@ -68,10 +72,10 @@ class Progress:
             typer.echo(f"  {text}", err=True)
 
     def done(self, count: int) -> None:
-        """Counts embedded recordings."""
+        """Counts what is finished."""
         self._done += count
         if self._bar is not None:
             self._bar.update(self._task, done=self._counted())
 
     def _counted(self) -> str:
-        return f"{self._done} recordings so far" if self._done else ""
+        return f"{self._done} {self._what} so far" if self._done else ""

@@ -65,6 +65,8 @@ def gather(originals: Path, systems: Mapping[str, Path], alike: Collection[str] 
     if not systems:
         raise VoicenymError("a study needs at least one anonymized folder: --system NAME=FOLDER")
     for name in systems:
+        if not name.strip() or not name.isprintable():
+            raise VoicenymError(f"--system {name!r}: is no name that a table can show; choose one")
         if name in RESERVED:
             raise VoicenymError(f"a system cannot be called {name!r} here; choose another name")
     for name in alike:

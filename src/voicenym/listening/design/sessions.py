@@ -107,11 +107,16 @@ def rated(
     for block in range(blocks):
         for place in rows[listener % len(rows)]:
             start = window + block * size + (place + listener) % size
-            near = [utterances[order[(start + step) % many]] for step in range(many)]
-            free = [u for u in near if (u.name, conditions[place]) not in taken]
-            if not free:
+            one = None
+            for near in (utterances[order[(start + step) % many]] for step in range(many)):
+                if (near.name, conditions[place]) in taken:
+                    continue
+                one = one or near
+                if near.name not in heard:
+                    one = near
+                    break
+            if one is None:
                 continue  # the listener has heard all there is of this system
-            one = next((u for u in free if u.name not in heard), free[0])
             taken.add((one.name, conditions[place]))
             heard.add(one.name)
             variant = block + place + listener // size

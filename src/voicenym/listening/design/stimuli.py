@@ -6,7 +6,7 @@ import io
 import math
 import secrets
 import wave
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -77,12 +77,13 @@ class ClipBank:
         return [(name, self._checks[name][2]) for name in names]
 
     def render(
-        self, level: float | None = None
+        self, level: float | None = None, done: Callable[[int], None] = lambda clips: None
     ) -> tuple[dict[str, bytes], dict[str, ClipKey], float]:
         """WAV files and meanings by name, and the level in LUFS.
 
         Args:
             level: that all clips get; None is the highest that suits all.
+            done: called with 1 for each clip.
 
         Raises:
             VoicenymError: a silent clip, one that cannot have the level without clipping, or one
@@ -101,6 +102,7 @@ class ClipBank:
             rng = np.random.default_rng([self.seed, order[source.system, source.utterance]])
             samples = _resampled(*sounds[recording], rate)
             clips[source] = treated(samples, rate, source.treatment, rng)
+            done(1)
         gains, level = _gains(clips, rate, level)
         files, keys = {}, {}
         for source, samples in clips.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -66,6 +66,8 @@ def design(
     level: float | None = None,
     whole: bool = True,
     need_headphones: bool = False,
+    tell: Callable[[str], None] = lambda step: None,
+    done: Callable[[int], None] = lambda clips: None,
 ) -> Design:
     """Designs a study.
 
@@ -77,6 +79,8 @@ def design(
         level: of clips in LUFS; None is the highest that suits all.
         whole: whether clips must be played to their end.
         need_headphones: whether a listener without headphones is sent home.
+        tell: called with each step.
+        done: called with the number of clips that were made since.
 
     Raises:
         VoicenymError: material that does not suffice, or loudness that cannot be matched.
@@ -90,8 +94,10 @@ def design(
     rng = np.random.default_rng(seed)
     bank = ClipBank(material, seed)
     maker = ItemMaker(material, bank, rng)
+    tell(f"planning {plan.listeners:,} sessions")
     found = sessions(plan, maker, rng)
-    clips, keys, level = bank.render(level)
+    tell(f"making {len(bank.names):,} clips")
+    clips, keys, level = bank.render(level, done)
     used = {page.name for pages in found.values() for page in pages}
     items = {name: item.key for name, item in maker.items.items() if name in used}
     settings = {
