@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 
 import pytest
 
@@ -62,6 +63,49 @@ def test_wrong_fields_are_named(stated, line, message):
         file.write(f"{line}\n")
     with pytest.raises(CorpusError, match=message):
         read(stated)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("contact", "nobody", "no mail address and no page"),
+        ("contact", "the institute, room 5", "no mail address and no page"),
+        ("contact", "privacy@example", "no mail address and no page"),
+        ("contact", "https://localhost", "no mail address and no page"),
+        ("contact", "-", "contact says nothing yet"),
+        ("consent", "TODO", "consent says nothing yet"),
+        ("consent", "tbd: ask the clinic", "consent says nothing yet"),
+        ("collection", "...", "collection says nothing yet"),
+        ("creators", ["n/a"], "creators says nothing yet"),
+        ("licence", "ask us", "SPDX"),
+        ("languages", ["English, please"], "BCP 47"),
+    ],
+)
+def test_words_that_state_nothing_are_refused(stated, name, value, message):
+    lines = [
+        one for one in stated.read_text("utf-8").splitlines() if not one.startswith(f"{name} ")
+    ]
+    stated.write_text("\n".join([*lines, f"{name} = {json.dumps(value)}"]), "utf-8")
+    with pytest.raises(CorpusError, match=message):
+        read(stated)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("contact", "A. Keeper <privacy@speech.example.org>"),
+        ("contact", "the form on https://example.org/report?of=voices"),
+        ("licence", "https://example.org/licence.txt"),
+        ("languages", ["de-CH", "zh-Hant-TW", "mul"]),
+        ("sensitive", "Nothing."),
+    ],
+)
+def test_words_that_state_something_are_taken(stated, name, value):
+    lines = [
+        one for one in stated.read_text("utf-8").splitlines() if not one.startswith(f"{name} ")
+    ]
+    stated.write_text("\n".join([*lines, f"{name} = {json.dumps(value)}"]), "utf-8")
+    assert read(stated)
 
 
 def test_an_unknown_fate_of_the_key_is_refused(stated):

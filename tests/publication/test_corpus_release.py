@@ -18,6 +18,7 @@ import soundfile
 from measured_release import evaluation
 
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.run_lock import RunLock
 from voicenym.corpus.single_file import sha256_of
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.publication import corpus_release, croissant, published_manifests
@@ -240,6 +241,23 @@ def test_a_file_that_must_not_be_published_is_named(request_of, anonymized, chan
     change(path)
     with pytest.raises(CorpusError, match=f"{path.name}.*{message}.*1 of 4 files must not"):
         release(request_of())
+
+
+def test_what_a_corpus_lacks_is_said_and_a_working_run_is_waited_for(request_of, anonymized):
+    lock = RunLock(anonymized)
+    lock.acquire()
+    with pytest.raises(CorpusError, match=r"a run works in this folder.*voicenym status"):
+        release(request_of())
+    lock.release()
+    path = next(anonymized.rglob("*.wav"))
+    path.unlink()
+    with (anonymized / "voicenym.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"output": "b/5.wav", "error": "failed"}) + "\n")
+    assert list(release(request_of(formats=())).notes) == [
+        "1 recordings failed in the run and are not in the corpus",
+        "1 outputs of the log are not in the corpus any more",
+        "1 of 4 originals are not in the corpus",
+    ]
 
 
 @pytest.mark.usefixtures("nothing_written")

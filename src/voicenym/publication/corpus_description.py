@@ -22,6 +22,13 @@ CUSTODY = ("destroyed", "kept", "never stored")
 CLAIM = re.compile(r"\b(?:fully |truly )?anonymous(?:ly)?\b|\banonymity\b", re.IGNORECASE)
 """Words that claim more than any figure supports."""
 _NAME = re.compile(r"[\w. -]{1,100}")
+_PLACEHOLDER = re.compile(
+    r"\W*|(todo|tb[acd]|fixme|xxx+|n/?a|lorem ipsum)\b.*", re.IGNORECASE | re.DOTALL
+)
+_PAGE = r"https?://[^\s/.]+(\.[^\s/.]+)+(/\S*)?"
+_REACHED = re.compile(rf"\b[^\s@]+@[^\s@.]+(\.[^\s@.]+)+\b|{_PAGE}")
+_LICENCE = re.compile(rf"[A-Za-z0-9.+-]+|{_PAGE}")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 
 
 def _statement(help: str, default: Any = None) -> Any:
@@ -43,7 +50,9 @@ class Description:
     description: str = _statement("What was recorded, in a paragraph.")
     languages: tuple[str, ...] = _statement('Spoken languages by BCP 47, such as ["en", "de"].')
     creators: tuple[str, ...] = _statement("Persons or institutions that publish it.")
-    contact: str = _statement("Address or page for reports of a re-identification.")
+    contact: str = _statement(
+        "For reports of a re-identification: a mail address, or a page that begins with https://."
+    )
     licence: str = _statement("SPDX identifier, such as CC-BY-4.0, or the address of the licence.")
     consent: str = _statement("How the speakers consented to this publication, or the legal basis.")
     collection: str = _statement("How, where and when the originals were recorded.")
@@ -146,6 +155,22 @@ def _check(path: Path, made: Description) -> None:
             f"{path}: title has other characters than letters, digits, blanks, dots and hyphens, "
             "or more than 100; shorten it"
         )
+    for name, value in vars(made).items():
+        texts = value if isinstance(value, tuple) else (str(value),)
+        if any(text and _PLACEHOLDER.fullmatch(text) for text in texts):
+            raise CorpusError(f"{path}: {name} says nothing yet; fill it in")
+    if not _REACHED.search(made.contact):
+        raise CorpusError(
+            f"{path}: contact has no mail address and no page, so that nobody could report a "
+            "re-identification; give one, such as privacy@example.org or https://example.org/report"
+        )
+    if not _LICENCE.fullmatch(made.licence):
+        raise CorpusError(
+            f"{path}: licence must be an SPDX identifier, such as CC-BY-4.0, or the address of a "
+            "page that holds it"
+        )
+    if wrong := [one for one in made.languages if not _LANGUAGE.fullmatch(one)]:
+        raise CorpusError(f"{path}: languages has {quoted(wrong[0])}; give tags of BCP 47, as en")
     if made.key not in CUSTODY:
         raise CorpusError(
             f"{path}: key is {quoted(made.key)}; it must be one of {', '.join(CUSTODY)}"

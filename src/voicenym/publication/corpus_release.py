@@ -68,10 +68,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Release:
-    """What was released: files, and claims on them."""
+    """What was released.
+
+    Args:
+        files: of the publication.
+        claims: on them.
+        notes: sentences on recordings that the corpus lacks.
+    """
 
     files: Sequence[Verified]
     claims: Sequence[Claim]
+    notes: Sequence[str] = ()
 
 
 def release(request: Request, say: Callable[[int, int], None] = lambda done, of: None) -> Release:
@@ -86,9 +93,13 @@ def release(request: Request, say: Callable[[int, int], None] = lambda done, of:
             a label, format or statement is missing. Nothing is written then.
     """
     _check(request)
+    logged = corpus_sources.log_lines(request.corpus)
     found = corpus_sources.corpus_recordings(request.corpus, request.keep, request.level)
-    lines = corpus_sources.log_lines(request.corpus)
-    originals = corpus_sources.originals_of(found, request.original, request.mapping, request.level)
+    originals, count = corpus_sources.originals_of(
+        found, request.original, request.mapping, request.level
+    )
+    notes = corpus_sources.incomplete(logged, found, count)
+    lines = {path: line for path, line in logged.items() if "sha256" in line}
     names = corpus_sources.check_names(
         found, originals, lines, request.keep, request.mapping is not None
     )
@@ -122,7 +133,7 @@ def release(request: Request, say: Callable[[int, int], None] = lambda done, of:
             os.rename(folder, output)
     except OSError as error:
         raise CorpusError(str(write_failed(str(output), error))) from None
-    return Release(files, facts.claims)
+    return Release(files, facts.claims, notes)
 
 
 def _check(request: Request) -> None:

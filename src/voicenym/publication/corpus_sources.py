@@ -10,6 +10,7 @@ from pathlib import Path
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
+from voicenym.corpus.run_lock import RunLock
 from voicenym.corpus.run_log import LOG_NAME, RunLog
 from voicenym.errors import CorpusError
 
@@ -32,17 +33,50 @@ def corpus_recordings(corpus: Path, keep: Collection[str], level: int | None) ->
 
 
 def log_lines(corpus: Path) -> dict[Path, Line]:
-    """Lines of the corpus's log by the resolved paths of outputs; empty without a log."""
+    """Lines of the corpus's log by the resolved paths of outputs; empty without a log.
+
+    Raises:
+        CorpusError: a run works in the folder, or its log cannot be read.
+    """
     root = root_of(corpus)
+    if RunLock(root).holder() is not None:
+        raise CorpusError(
+            f"{root}: a run works in this folder, so that the corpus is not complete; wait until "
+            f"it ends (voicenym status {root})"
+        )
     log = RunLog(root / LOG_NAME)
     log.read()
-    return {(root / name).resolve(): line for name, line in log.lines.items() if "sha256" in line}
+    return {(root / name).resolve(): line for name, line in log.lines.items()}
+
+
+def incomplete(
+    lines: Mapping[Path, Line], found: Sequence[Recording], originals: int | None
+) -> list[str]:
+    """Sentences on recordings that the corpus lacks, for its publisher.
+
+    Args:
+        lines: of the log.
+        found: recordings of the corpus.
+        originals: number of recordings of the originals; None if it is not known.
+    """
+    failed = sum("error" in line for line in lines.values())
+    there = {one.path.resolve() for one in found}
+    gone = sum("sha256" in line and path not in there for path, line in lines.items())
+    notes = []
+    if failed:
+        notes.append(f"{failed:,} recordings failed in the run and are not in the corpus")
+    if gone:
+        notes.append(f"{gone:,} outputs of the log are not in the corpus any more")
+    if originals is not None and originals > len(found):
+        notes.append(f"{originals - len(found):,} of {originals:,} originals are not in the corpus")
+    return notes
 
 
 def originals_of(
     found: Sequence[Recording], original: Path | None, mapping: Path | None, level: int | None
-) -> dict[str, Recording]:
-    """Original of each recording by its name; empty without ``original`` and ``mapping``.
+) -> tuple[dict[str, Recording], int | None]:
+    """Original of each recording by its name, and the number of originals; empty and None without
+    ``original`` and ``mapping``.
 
     Args:
         found: recordings of the anonymized corpus.
@@ -67,20 +101,20 @@ def originals_of(
                 "voicenym anonymize ran, and not all of them are found from here; run voicenym "
                 "release in that folder"
             )
-        where = str(mapping)
+        where, count = str(mapping), len(inputs)
     elif original is not None:
         there = {one.name: one for one in recordings(original, level=level)}
         pairs = {one.name: there[one.name] for one in found if one.name in there}
-        where = str(original)
+        where, count = str(original), len(there)
     else:
-        return {}
+        return {}, None
     missing = [one.name for one in found if one.name not in pairs]
     if missing:
         raise CorpusError(
             f"{where}: holds no original of {missing[0]} ({len(missing)} of {len(found)} such); "
             "give the originals of the whole corpus, and --mapping where names were drawn"
         )
-    return pairs
+    return pairs, count
 
 
 def _mapped(path: Path) -> tuple[dict[Path, tuple[str, Path]], bool]:

@@ -97,6 +97,8 @@ def release(
     with Progress(quiet) as tell:
         tell(f"verifying {corpus}")
         done = run(request, lambda count, of: tell.done(count))
+    for note in done.notes:
+        typer.echo(f"voicenym: warning: {note}", err=True)
     if not quiet:
         typer.echo(f"{output}: {len(done.files):,} files, all verified")
         typer.echo(overall(done.claims))
