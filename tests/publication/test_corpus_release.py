@@ -355,6 +355,8 @@ def test_a_mapping_is_read_from_any_folder(command, originals, stated, tmp_path,
 
 
 def test_labels_are_published_only_if_asked(request_of, anonymized, tmp_path):
+    with pytest.raises(CorpusError, match=r"--keep text: no recording of .* has it"):
+        release(request_of(keep=("text",)))
     for path in anonymized.rglob("*.wav"):
         path.with_suffix(".txt").write_text("what was said", "utf-8")
     release(request_of(formats=("kaldi",)))

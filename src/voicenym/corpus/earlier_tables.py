@@ -45,6 +45,12 @@ class EarlierRuns(ABC):
             CorpusError: the name is no file's.
         """
 
+    def version(self, table: str) -> str | None:
+        """Version of a table when it was first asked for or read, where a store has versions; None
+        without a table.
+        """
+        return None
+
     def taken(self, table: str, what: str | None) -> CorpusError:
         """Error about a table that a run would replace.
 

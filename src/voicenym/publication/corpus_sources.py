@@ -26,9 +26,20 @@ def root_of(corpus: Path) -> Path:
 
 
 def corpus_recordings(corpus: Path, keep: Collection[str], level: int | None) -> list[Recording]:
-    """Recordings of an anonymized corpus, without the labels that ``keep`` does not name."""
+    """Recordings of an anonymized corpus, without the labels that ``keep`` does not name.
+
+    Raises:
+        CorpusError: no recording has one of these labels.
+    """
     dropped = {label: "" for label in LABELS if label not in keep}
     found = recordings(corpus, level=level)
+    for label in keep:
+        if label != NAMES and not any(getattr(one, label) for one in found):
+            raise CorpusError(
+                f"--keep {label}: no recording of {corpus} has it; a transcript lies in a .txt "
+                "beside its recording, other labels in columns of a manifest.tsv there; or leave "
+                "it out"
+            )
     return [replace(one, corpus="", **dropped) for one in found]  # type: ignore[arg-type]
 
 

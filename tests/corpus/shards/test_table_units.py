@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -255,6 +257,29 @@ def test_a_later_run_keeps_the_rows_of_an_earlier_one_in_a_store(
     once, parts = objects("s3://corpus/once"), objects("s3://corpus/parts")
     assert len(tables(once)["wav.scp"]) == 3
     assert tables(parts) == tables(once)
+
+
+@pytest.mark.parametrize("table", ["wav.scp", "utt2spk", "spk2gender"])
+def test_runs_that_end_together_keep_the_rows_of_both(store, anonymize, key, tmp_path, table):
+    """One ends while the other, which has read the tables, writes them."""
+    utterances(tmp_path / "in")
+    part(tmp_path / "a", tmp_path / "in", ["ann-1", "ann-2"])
+    part(tmp_path / "b", tmp_path / "in", ["bob-3"])
+    part(tmp_path / "c", tmp_path / "in", ["ann-1", "ann-2", "bob-3"])
+    assert anonymize("c", "-o", "s3://corpus/once").returncode == 0
+    arguments = [tmp_path / "b", "-o", "s3://corpus/parts", "--key", key, "-s", "mcadams"]
+    other = [sys.executable, "-m", "voicenym", "anonymize", *map(str, arguments), "--workers", "1"]
+    between: list[int] = []
+
+    def end_meanwhile() -> None:
+        if not between and store.puts[-1][0] == f"/corpus/parts/{table}":
+            between.append(-1)
+            between.append(subprocess.run(other, cwd=tmp_path, check=False).returncode)
+
+    store.before_put = end_meanwhile
+    first = anonymize("a", "-o", "s3://corpus/parts")
+    assert (first.returncode, between) == (0, [-1, 0]), said(first)
+    assert tables(objects("s3://corpus/parts")) == tables(objects("s3://corpus/once"))
 
 
 @pytest.mark.parametrize("target", ["s3://corpus/out", "out"])

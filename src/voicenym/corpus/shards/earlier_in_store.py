@@ -26,6 +26,7 @@ class EarlierInStore(EarlierRuns):
     def __init__(self, output: str, sound: str, tables: str, private: Path) -> None:
         self._output, self._sound, self._private = output, sound, private
         self._tables = object_store.join(output, tables) if tables else output
+        self._versions: dict[str, str | None] = {}
 
     def outputs(self) -> dict[str, str]:
         found = ids_of(lines_of_store(self._output), self._sound)
@@ -41,7 +42,14 @@ class EarlierInStore(EarlierRuns):
     def place(self, table: str) -> str:
         return object_store.join(self._tables, table)
 
+    def version(self, table: str) -> str | None:
+        if table not in self._versions:
+            self._versions[table] = object_store.version(self.place(table))
+        return self._versions[table]
+
     def read(self, table: str) -> Path | None:
+        if self.version(table) is None:
+            return None
         data = object_store.read_bytes(self.place(table))
         if data is None:
             return None

@@ -230,6 +230,61 @@ def upload(path: Path, location: str, overwrite: bool) -> bool:
     return _tried(location, put)
 
 
+def upload_over(path: Path, location: str, version: str | None) -> bool:
+    """Writes a file to a store in the place of one version of an object, whole or not at all.
+
+    S3 servers compare the version (``If-Match``); where a store's package has no such call, what
+    replaced that version meanwhile is replaced.
+
+    Args:
+        path: the file, which one call sends.
+        location: URL of the object.
+        version: of :func:`version`; None if there was none.
+
+    Returns:
+        Whether the object is there by this call; False: there is another version by now.
+
+    Raises:
+        CorpusError: the store does not take it.
+    """
+    if version is None:
+        return upload(path, location, overwrite=False)
+    if not location.startswith("s3://"):
+        return upload(path, location, overwrite=True)
+
+    def put() -> bool:
+        try:
+            _system(location).put_file(
+                str(path), location, chunksize=path.stat().st_size + 1, IfMatch=version
+            )
+        except FileNotFoundError:  # it was removed
+            return False
+        except OSError as error:
+            if "PreconditionFailed" in words_of(error) or "412" in words_of(error):
+                return False
+            raise
+        return True
+
+    return _tried(location, put)
+
+
+def version(location: str) -> str | None:
+    """Version of an object for :func:`upload_over`; None if there is none.
+
+    Raises:
+        CorpusError: the store cannot be asked.
+    """
+
+    def ask() -> str | None:
+        try:
+            info = _info(location)
+        except FileNotFoundError:
+            return None
+        return str(info.get("ETag", ""))
+
+    return _tried(location, ask)
+
+
 def write_json(location: str, content: dict[str, Any]) -> None:
     """Writes an object, replacing one of that name; stores show it whole or not at all.
 

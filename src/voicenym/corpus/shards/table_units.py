@@ -34,6 +34,10 @@ from voicenym.errors import CorpusError
 
 Found = Callable[[Path], "str | None"]
 """Location of the recording that a table names by a path; None for one that is not there."""
+Tables = Mapping[str, Callable[[Path], object]]
+"""How tables are written, by name."""
+ROUNDS = 20
+"""Times that tables are written while other runs write them, too."""
 
 
 def is_data_set(root: str, listed: Sequence[Listed]) -> bool:
@@ -136,14 +140,13 @@ def _of_folder(
     units, missing = _units(known.items, found, where, output, private / "output")
 
     def finish(lines: Mapping[str, Line]) -> list[str]:
-        place = object_store.join(output, folder) if folder else output
         there = {unit.utterance: unit.target for unit in units if unit.name in lines}
-        with _earlier(output, kaldi.FOLDER, folder) as earlier:
+
+        def made(earlier: EarlierRuns) -> Tables:
             found = known.rows_with_earlier(there, earlier)
-        return [
-            _put(object_store.join(place, name), partial(_write_rows, rows))
-            for name, rows in found.items()
-        ]
+            return {name: partial(_write_rows, rows) for name, rows in found.items()}
+
+        return _written(made, output, kaldi.FOLDER, folder)
 
     def check() -> None:
         with _earlier(output, kaldi.FOLDER, folder) as earlier:
@@ -210,10 +213,12 @@ def _of_manifest(
             if name in lines:
                 target = object_store.join(output, name)
                 cuts += known.cuts_of(item, _described(target, lines[name], known.id_of(item)))
-        place = object_store.join(output, lhotse_manifest.OUTPUT_NAME)
-        with _earlier(output, lhotse_manifest.FOLDER) as earlier:
+
+        def made(earlier: EarlierRuns) -> Tables:
             before = known.earlier_cuts(earlier)
-        return [_put(place, lambda path: known.write(path, cuts, before))]
+            return {lhotse_manifest.OUTPUT_NAME: lambda path: known.write(path, cuts, before)}
+
+        return _written(made, output, lhotse_manifest.FOLDER)
 
     def check() -> None:
         with _earlier(output, lhotse_manifest.FOLDER) as earlier:
@@ -287,13 +292,39 @@ def _write_rows(rows: Mapping[str, str], path: Path) -> None:
     kaldi_tables.write(path, rows)
 
 
-def _put(location: str, write: Callable[[Path], object]) -> str:
-    """Writes a table at a path or URL in the place of an earlier one; returns the location."""
+def _written(
+    made: Callable[[EarlierRuns], Tables], output: str, sound: str, tables: str = ""
+) -> list[str]:
+    """Writes tables over those of earlier runs, and once more if another run does so meanwhile.
+
+    Args:
+        made: tables by name, of what earlier runs have left.
+        output, sound, tables: as of :func:`earlier_runs`.
+
+    Returns:
+        Their locations.
+
+    Raises:
+        CorpusError: other runs write all the time, or a table cannot be written.
+    """
+    for _ in range(ROUNDS):
+        with _earlier(output, sound, tables) as earlier:
+            found = made(earlier)
+            if all(_put(earlier, name, write) for name, write in found.items()):
+                return [earlier.place(name) for name in found]
+    raise CorpusError(
+        f"{output}: other runs replace its tables all the time; run the same command again when "
+        "they have ended, which adds what is missing"
+    )
+
+
+def _put(earlier: EarlierRuns, name: str, write: Callable[[Path], object]) -> bool:
+    """Writes a table in the place of an earlier one; False if that one was replaced meanwhile."""
+    location = earlier.place(name)
     if not object_store.is_url(location):
-        write(Path(location))
-        return location
+        write(Path(location))  # the folder is locked
+        return True
     with temporary_folder(Path(tempfile.gettempdir())) as private:
         path = private / "table"
         write(path)
-        object_store.upload(path, location, overwrite=True)
-    return location
+        return object_store.upload_over(path, location, earlier.version(name))
