@@ -12,28 +12,78 @@ import json
 import os
 import stat
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.audio.atomic import write_failed
 from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_log import LOG_NAME, LONGEST_LINE, RunLog
+from voicenym.corpus.shards import object_store, shard_ledger, shard_links
+from voicenym.corpus.shards.shard_unit import LEDGER
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 from voicenym.special_files import refuse_named_pipe
 
 
-def outputs_of(folder: Path, key: Key, speakers: Iterable[str]) -> dict[str, list[str]]:
-    """Outputs by speaker, in the order of their names; speakers without one have none.
+@dataclass(frozen=True)
+class Links:
+    """Outputs of speakers.
 
     Args:
-        folder: of outputs, with the log of their run.
+        found: outputs by speaker, in the order of their names; samples of shards with the shard.
+        unknown: outputs that do not say who speaks in them, so that a speaker may be there.
+    """
+
+    found: dict[str, list[str]]
+    unknown: Sequence[str] = ()
+
+
+def outputs_of(folder: Path, key: Key, speakers: Iterable[str], field: str | None = None) -> Links:
+    """Outputs by speaker; speakers without one have none.
+
+    Args:
+        folder: of outputs, with the log of their run; or the URL of one in a store.
         key: of the run.
         speakers: names to test, exactly as the run had them.
+        field: of the speaker in shards, if the run was told one.
 
     Raises:
         CorpusError: no log, or it is damaged or of another key.
+    """
+    place = object_store.url_in(folder)
+    lines = _lines(folder) if place is None else shard_ledger.lines_of_store(place)
+    if not lines:
+        log = LOG_NAME if place is None else f"{LEDGER}/"
+        raise CorpusError(f"{place or folder}: has no {log}; give the output folder of a run")
+    check = key.tag("key check")[:16]
+    own = {name: line for name, line in lines.items() if line.get("key_check") == check}
+    if not own:
+        raise CorpusError(f"{place or folder}: made with another key; give the key of its run")
+    names = Names(key)
+    found: dict[str, list[str]] = {speaker: [] for speaker in speakers}
+    drawn = {names.speaker(speaker): speaker for speaker in found}
+    for output in sorted(own):
+        tag = own[output].get("speaker_check")
+        guess = drawn.get(Path(output).parts[0])  # of --rename: no need to try all
+        for speaker in [guess] if guess is not None else found:
+            if tag is not None and speaker_rule.voice_check(key, speaker, output) == tag:
+                found[speaker].append(output)
+                break
+    shards = {name: line for name, line in own.items() if shard_links.names_nobody(line)}
+    if not shards:
+        return Links(found)
+    inside = shard_links.links(place or str(folder), shards, key, found, field)
+    return Links({who: [*found[who], *inside.found[who]] for who in found}, inside.unknown)
+
+
+def _lines(folder: Path) -> Mapping[str, Line]:
+    """Lines of the log of a folder.
+
+    Raises:
+        CorpusError: it is no folder, or the log is damaged.
     """
     if folder.exists() and not folder.is_dir():
         raise CorpusError(f"{folder}: is no folder; give the output folder of a run")
@@ -41,22 +91,7 @@ def outputs_of(folder: Path, key: Key, speakers: Iterable[str]) -> dict[str, lis
     log.read()
     if not log.lines:
         log.check_lines()
-        raise CorpusError(f"{folder}: has no {LOG_NAME}; give the output folder of a run")
-    check = key.tag("key check")[:16]
-    lines = {name: line for name, line in log.lines.items() if line.get("key_check") == check}
-    if not lines:
-        raise CorpusError(f"{folder}: made with another key; give the key of its run")
-    names = Names(key)
-    found: dict[str, list[str]] = {speaker: [] for speaker in speakers}
-    drawn = {names.speaker(speaker): speaker for speaker in found}
-    for output in sorted(lines):
-        tag = lines[output].get("speaker_check")
-        guess = drawn.get(Path(output).parts[0])  # of --rename: no need to try all
-        for speaker in [guess] if guess is not None else found:
-            if tag is not None and speaker_rule.voice_check(key, speaker, output) == tag:
-                found[speaker].append(output)
-                break
-    return found
+    return log.lines
 
 
 def record(path: Path, folder: Path, key: Key, found: dict[str, list[str]], why: str) -> None:
@@ -75,7 +110,7 @@ def record(path: Path, folder: Path, key: Key, found: dict[str, list[str]], why:
     line = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "user": _user(),
-        "folder": str(folder.resolve()),
+        "folder": object_store.url_in(folder) or str(folder.resolve()),
         "key_check": key.tag("key check")[:16],
         "why": why,
         "speakers": sorted(found),

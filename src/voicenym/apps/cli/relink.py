@@ -15,13 +15,16 @@ app = new_app()
 
 @command(app, 'voicenym relink anonymized/ --key project.key --speaker anna --why "withdrawn"')
 def relink(
-    folder: Path = typer.Argument(help="Output folder of a run."),
+    folder: Path = typer.Argument(help="Output folder of a run, or its URL in a store."),
     key: Path = typer.Option(..., "--key", "-k", help="Key file of the run."),
     speaker: list[str] = typer.Option([], "--speaker", help="Name to find; may be repeated."),
     names: Path | None = typer.Option(None, "--names", help="File of names to find, one a line."),
     why: str = typer.Option(..., "--why", help="Reason, for the log."),
     log: Path | None = typer.Option(
         None, "--log", help="Log of all looks; by default KEY.relinks.jsonl beside the key."
+    ),
+    speaker_field: str | None = typer.Option(
+        None, "--speaker-field", help="Of shards: the field of the speaker, if the run had one."
     ),
     as_json: bool = typer.Option(False, "--json", help="Print JSON."),
 ) -> None:
@@ -31,7 +34,7 @@ def relink(
     is recorded in a log, with the names, before anything is printed.
     """
     from voicenym.corpus.speaker_links import names_in, outputs_of, record
-    from voicenym.errors import CorpusError
+    from voicenym.errors import CorpusError, printable
     from voicenym.pseudonym import Key
 
     wanted = list(dict.fromkeys([*speaker, *(names_in(names) if names else ())]))
@@ -46,7 +49,8 @@ def relink(
             f"{place}: lies in the output folder, with which it would be passed on; name another "
             "place with --log"
         )
-    found = outputs_of(folder, secret, wanted)
+    links = outputs_of(folder, secret, wanted, speaker_field)
+    found = links.found
     record(place, folder, secret, found, why)
     records = [
         {"speaker": name, "output": output} for name in wanted for output in found[name] or [""]
@@ -54,3 +58,11 @@ def relink(
     tables.emit(records, (field("speaker"), field("output")), as_json=as_json)
     missing = sum(not outputs for outputs in found.values())
     typer.echo(f"recorded in {place}; {missing} of {len(wanted)} names have no output", err=True)
+    if links.unknown:
+        typer.echo(
+            f"voicenym: error: {len(links.unknown)} outputs do not say who speaks in them, so that "
+            f"these speakers may be there: {printable(', '.join(links.unknown[:5]))}; give the "
+            "--speaker-field of the run, or find them by the originals",
+            err=True,
+        )
+        raise typer.Exit(1)

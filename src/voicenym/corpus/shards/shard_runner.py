@@ -24,6 +24,7 @@ from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_state import RunState
 from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards.shard_links import choice_tag
 from voicenym.corpus.shards.shard_sample import Rewritten
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, Survey, known
 from voicenym.corpus.shards.shard_task import (
@@ -314,11 +315,10 @@ def _target(units: Sequence[Unit], output: str) -> str | None:
 
 def _stamp(job: Job, choice: SpeakerChoice) -> Line:
     """Settings by which an output of an earlier run counts as done."""
-    people = repr((choice.speaker, choice.level, choice.fields.speaker))
     return {
         **job.stamp(),
         "keep": sorted(choice.fields.keep),
-        "speakers": job.key.tag("speakers of shards", people)[:16],
+        "speakers": choice_tag(job.key, choice),
         "speaker_rule": speaker_rule.RULE,
         "renamed": job.opaque,
     }
