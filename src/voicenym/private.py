@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,10 @@ OWN = "# This folder is private to its owner and was made by voicenym"
 """Second line of a tag of ours; the kind of the folder follows."""
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 POSIX = os.name == "posix"
+_ACL = "system.posix_acl_access"
+_ACL_VERSION, _ACL_ENTRY = 2, struct.Struct("<HHI")
+_ACL_USER, _ACL_GROUPS, _ACL_MASK = 0x02, (0x04, 0x08), 0x10
+"""Tags of entries: a named user; the file's group and named groups; the most they may do."""
 
 
 def private_folder(path: Path, cache: str = "") -> Path:
@@ -158,6 +163,36 @@ def is_closed(folder: Path) -> bool:
         return POSIX and not folder.stat().st_mode & OTHERS
     except OSError:
         return False
+
+
+def others_can_open(path: Path) -> bool:
+    """Whether others than a file's owner and this process's user may read, write or execute it.
+
+    An access control list (Linux, acl(5)) counts by its entries: where there is one, the group's
+    bits of the mode are only the most that it grants. systemd gives a service its credentials so,
+    with mode 0440 and an entry for the service's user alone.
+
+    Raises:
+        OSError: there is no such file, or it cannot be looked at.
+    """
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if not POSIX or not mode & OTHERS:
+        return False
+    if mode & stat.S_IRWXO:
+        return True
+    try:
+        data = os.getxattr(path, _ACL)
+    except (OSError, AttributeError):  # none, or a system without these
+        return True
+    version, size = int.from_bytes(data[:4], "little"), len(data) - 4
+    if version != _ACL_VERSION or size < 0 or size % _ACL_ENTRY.size:
+        return True
+    entries = list(_ACL_ENTRY.iter_unpack(data[4:]))
+    most = next((rights for tag, rights, _ in entries if tag == _ACL_MASK), 7)
+    return any(
+        rights & most and (tag in _ACL_GROUPS or (tag == _ACL_USER and who != os.geteuid()))
+        for tag, rights, who in entries
+    )
 
 
 def cache_kind(folder: Path) -> str | None:

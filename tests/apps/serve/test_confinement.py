@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from voicenym.apps.serve import call_filter
+from voicenym.apps.serve import call_filter, process_access
 from voicenym.apps.serve.call_filter import can_filter
 
 pytestmark = pytest.mark.skipif(not can_filter(), reason="no filter of system calls here")
@@ -211,6 +211,22 @@ def has_landlock():
     code = "from voicenym.apps.serve import process_access as access; access.give_up_privileges(); "
     code += "raise SystemExit(not access.leave_others_alone())"
     return not subprocess.run([sys.executable, "-c", code], check=False).returncode
+
+
+def test_nothing_is_given_up_where_nothing_is_held(monkeypatch):
+    """Filters of services refuse ``capset``, whatever it gives up."""
+
+    class Libc:
+        def prctl(self, *given):
+            return 0
+
+        capget = prctl  # which leaves the zeros that are there
+
+        def capset(self, *given):
+            raise AssertionError("refused")
+
+    monkeypatch.setattr(process_access, "_libc", Libc)
+    process_access.give_up_privileges()
 
 
 def test_a_process_still_ends_itself():

@@ -135,6 +135,32 @@ def test_systemd_finds_the_unit_sound_and_closed(deploy, tmp_path):
     assert float(level[1]) < 2.0
 
 
+def calls_of(group: str) -> set[str]:
+    """System calls of a group of systemd, such as ``@process``, and of the groups in it."""
+    if not group.startswith("@"):
+        return {group}
+    line = ["systemd-analyze", "syscall-filter", group]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"this systemd does not know {group}")
+    words = [line.strip() for line in done.stdout.splitlines()[1:]]
+    return set().union(*(calls_of(word) for word in words if word and word[0] != "#"))
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd here")
+def test_the_unit_lets_workers_confine_themselves(deploy):
+    """Its other lines take all capabilities, so that workers need not give up any (capset)."""
+    found = (deploy / "voicenym.service").read_text()
+    allowed = calls_of("@default")
+    for text in re.findall("^SystemCallFilter=(.*)$", found, re.MULTILINE):
+        calls = set().union(*map(calls_of, text.lstrip("~").split()))
+        allowed = allowed - calls if text.startswith("~") else allowed | calls
+    own = {"prctl", "capget", "prlimit64"}
+    landlock = {"landlock_create_ruleset", "landlock_restrict_self"}
+    assert own | landlock <= allowed
+    assert unit(deploy)["CapabilityBoundingSet"] == ""
+
+
 def has_engine() -> bool:
     docker = shutil.which("docker")
     if docker is None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hmac
+import os
 import stat
+import struct
 
 import pytest
 
@@ -24,6 +26,40 @@ def test_a_new_token_is_of_its_owner(tmp_path):
         add_token(place, "anna")
     with pytest.raises(VoicenymError, match="letters"):
         add_token(place, "../anna")
+
+
+ANYBODY = 0xFFFFFFFF
+LIST = [(0x01, 4, ANYBODY), (0x04, 0, ANYBODY), (0x10, 4, ANYBODY), (0x20, 0, ANYBODY)]
+"""Access control list: the owner reads; its group may not; entries grant reading at most."""
+
+
+def granted(place, *entries):
+    """Sets an access control list, by which systemd gives credentials to a service's user."""
+    data = struct.pack("<I", 2)
+    for entry in sorted([*LIST, *entries]):
+        data += struct.pack("<HHI", *entry)
+    try:
+        os.setxattr(place, "system.posix_acl_access", data)
+    except (OSError, AttributeError):
+        pytest.skip("no access control lists here")
+    assert stat.S_IMODE(place.stat().st_mode) == 0o440
+
+
+@pytest.mark.parametrize("tag", [0x02, 0x08], ids=["user", "group"])
+def test_tokens_that_a_service_manager_gives_are_read_and_those_that_others_read_are_not(
+    tmp_path, tag
+):
+    place = tmp_path / "tokens"
+    anna = add_token(place, "anna")
+    granted(place, (0x02, 4, os.geteuid()))
+    assert BearerTokens.load(place).owner(anna) == "anna"
+    granted(place, (tag, 4, 4711))
+    with pytest.raises(VoicenymError, match="others can read"):
+        BearerTokens.load(place)
+    os.removexattr(place, "system.posix_acl_access")
+    place.chmod(0o640)
+    with pytest.raises(VoicenymError, match="others can read"):
+        BearerTokens.load(place)
 
 
 @pytest.mark.parametrize("end", ["", "\n", "\n\n", " # desk", "\r\n"])

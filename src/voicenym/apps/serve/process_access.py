@@ -58,7 +58,10 @@ def give_up_privileges() -> None:
     found = ctypes.create_string_buffer(24)  # effective, permitted, inheritable: twice 32 bits
     if libc.capget(header, found):
         raise OSError(ctypes.get_errno(), "capabilities could not be read")
-    kept = struct.unpack("=6I", found.raw)[1] & _READ_FILES
+    held = struct.unpack("=6I", found.raw)
+    if not any(held):
+        return  # filters of services, such as systemd's, refuse the next call whatever it gives up
+    kept = held[1] & _READ_FILES
     if libc.capset(header, struct.pack("=6I", kept, kept, 0, 0, 0, 0)):
         raise OSError(ctypes.get_errno(), "capabilities could not be given up")
 

@@ -7,12 +7,11 @@ import hmac
 import os
 import re
 import secrets
-import stat
 from pathlib import Path
 
 from voicenym.apps.web.problem_details import Problem
 from voicenym.errors import VoicenymError
-from voicenym.private import OTHERS, POSIX, open_private
+from voicenym.private import open_private, others_can_open
 
 LEAST = 32
 """Characters of a token; those of :func:`add_token` have 43, which are 256 random bits."""
@@ -37,7 +36,7 @@ class BearerTokens:
             VoicenymError: it cannot be read; others can read it; it is malformed or empty.
         """
         try:
-            if POSIX and stat.S_IMODE(path.stat().st_mode) & OTHERS:
+            if others_can_open(path):
                 raise VoicenymError(
                     f"{path}: others can read these tokens; close it with: chmod 600 {path}"
                 )
