@@ -13,13 +13,13 @@ import pytest
 SERVER = """
 import sys
 from pathlib import Path
-from voicenym.apps.web import local_server
+from voicenym.apps.web import bounded_connection, local_server
 from voicenym.apps.web.bind_rules import Binding
 from voicenym.apps.web.hardening import Protection, hardened
 from voicenym.apps.web.request_body import Limits
 from voicenym.apps.web.upload_folder import UploadFolder
 
-local_server.HEADER_SECONDS = 0.2
+bounded_connection.HEADER_SECONDS = 0.2
 binding = Binding()
 with UploadFolder(Path(sys.argv[1])) as folder:
     (folder.new_folder() / "original.wav").write_bytes(b"speech")

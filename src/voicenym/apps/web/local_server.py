@@ -10,6 +10,11 @@ from typing import Any
 
 from voicenym.apps.web.asgi_types import Application
 from voicenym.apps.web.bind_rules import Binding
+from voicenym.apps.web.bounded_connection import (
+    KEEP_ALIVE_SECONDS,
+    bounded_protocol,
+    end_unread,
+)
 from voicenym.apps.web.quiet_log import set_up
 from voicenym.ending_signals import ending_signals, ignore_hangups
 from voicenym.errors import DependencyError
@@ -20,10 +25,6 @@ FRAME_BYTES = 64 << 10
 """Bytes of a message of a web socket."""
 END_SECONDS = 10
 """For requests in flight when the server is asked to end."""
-HEADER_SECONDS = 20.0
-"""From the start of a connection to the end of the headers of its first request."""
-MOST_CONNECTIONS = 512
-"""Open connections; further ones are closed at once."""
 _HANGUP = getattr(signal, "SIGHUP", None)
 
 
@@ -60,6 +61,7 @@ def run_server(
 
     set_up()
     listening = binding.open_socket()
+    end_unread(listening)
     tls: dict[str, Any] = binding.tls_options()
     config = uvicorn.Config(
         app,
@@ -67,12 +69,12 @@ def run_server(
         access_log=False,
         server_header=False,
         proxy_headers=False,  # their addresses would be used for limits
-        http=_protocol(),
+        http=bounded_protocol(),
         ws="websockets-sansio",
         ws_max_size=FRAME_BYTES,
         ws_per_message_deflate=False,
         h11_max_incomplete_event_size=MOST_HEADERS,
-        timeout_keep_alive=30,
+        timeout_keep_alive=int(KEEP_ALIVE_SECONDS),
         timeout_graceful_shutdown=END_SECONDS,
         **tls,
     )
@@ -109,28 +111,3 @@ def _hang_up(number: int, frame: object) -> None:
     """Handler of SIGHUP, which uvicorn does not know: requests in flight end as by SIGTERM."""
     ignore_hangups()
     signal.raise_signal(signal.SIGTERM)
-
-
-def _protocol() -> type:
-    """Protocol of connections, which limits their number and the time of their first headers."""
-    from uvicorn.protocols.http.h11_impl import H11Protocol
-
-    class Protocol(H11Protocol):
-        _upgraded = False
-
-        def connection_made(self, transport: Any) -> None:
-            super().connection_made(transport)
-            if len(self.connections) > MOST_CONNECTIONS:
-                transport.close()
-            else:
-                self.loop.call_later(HEADER_SECONDS, self._close_unless_asked)
-
-        def _close_unless_asked(self) -> None:
-            if self.cycle is None and not self._upgraded:  # no request came
-                self.transport.close()
-
-        def handle_websocket_upgrade(self, event: Any) -> None:
-            self._upgraded = True
-            super().handle_websocket_upgrade(event)
-
-    return Protocol

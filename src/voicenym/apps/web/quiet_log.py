@@ -14,12 +14,23 @@ PACKAGES = ("uvicorn", "uvicorn.error", "uvicorn.access", "websockets", "fastapi
 """Loggers of libraries, whose messages hold addresses and paths; they are switched off."""
 
 
+class _Places(logging.Handler):
+    """Handler of asyncio's logger, whose messages hold sockets: of errors, types and places."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info and record.exc_info[1]
+        if error:
+            logging.getLogger(LOGGER).error("defect: %s", defect_lines(error))
+
+
 def set_up() -> logging.Logger:
     """Logger of servers, which writes lines to standard error; libraries' loggers are silent."""
     for name in PACKAGES:
         library = logging.getLogger(name)
         library.handlers = [logging.NullHandler()]
         library.propagate = False
+    loops = logging.getLogger("asyncio")
+    loops.handlers, loops.propagate = [_Places()], False
     found = logging.getLogger(LOGGER)
     if not found.handlers:
         handler = logging.StreamHandler(sys.stderr)

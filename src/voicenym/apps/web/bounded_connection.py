@@ -1,0 +1,82 @@
+"""Connections within bounds: their number, the time of headers, and clients that take no answer.
+
+Headers are timed for each request of a connection, since a client that has asked once may send half
+a request and stay. A client that takes nothing of its answer is left to the system, which ends the
+connection when its window was closed for so long (``TCP_USER_TIMEOUT``, tcp(7)); other systems than
+Linux have no such limit.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from typing import Any
+
+from voicenym.apps.web.problem_details import Problem
+from voicenym.apps.web.security_headers import with_security_headers
+
+HEADER_SECONDS = 20.0
+"""From the start of a connection to the end of the headers of its first request."""
+KEEP_ALIVE_SECONDS = 30.0
+"""Between an answer and the next request; the headers of that one have :data:`HEADER_SECONDS` more.
+"""
+MOST_CONNECTIONS = 512
+"""Open connections; further ones are closed at once."""
+UNREAD_SECONDS = 60.0
+"""Of a client that takes no byte of what was sent."""
+
+
+def end_unread(listening: socket.socket) -> None:
+    """Sets the time after which connections of a socket end whose clients take nothing."""
+    option = getattr(socket, "TCP_USER_TIMEOUT", None)
+    if option is not None:  # accepted sockets inherit it
+        listening.setsockopt(socket.IPPROTO_TCP, option, round(1000 * UNREAD_SECONDS))
+
+
+def bounded_protocol() -> type:
+    """Protocol of uvicorn's connections with these bounds."""
+    import h11
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    class Protocol(H11Protocol):
+        _upgraded = False
+        _timer: Any = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            if len(self.connections) > MOST_CONNECTIONS:
+                transport.close()
+            else:
+                self._expect_request(HEADER_SECONDS, None)
+
+        def on_response_complete(self) -> None:
+            answered = self.cycle
+            super().on_response_complete()  # which may begin the next request
+            self._expect_request(KEEP_ALIVE_SECONDS + HEADER_SECONDS, answered)
+
+        def _expect_request(self, seconds: float, last: Any) -> None:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = self.loop.call_later(seconds, self._close_unless_asked, last)
+
+        def _close_unless_asked(self, last: Any) -> None:
+            if self.cycle is last and not self._upgraded:  # no request came
+                self.transport.close()
+
+        def handle_websocket_upgrade(self, event: Any) -> None:
+            self._upgraded = True
+            super().handle_websocket_upgrade(event)
+
+        def send_400_response(self, msg: str) -> None:
+            """Answers what is no HTTP; what came after an answer only ends the connection."""
+            problem = Problem(400, "This is no request of HTTP.", "Send it as RFC 9112 has it.")
+            status, body, given = problem.response()
+            headers = [(name.encode(), value.encode()) for name, value in given.items()]
+            headers = [*with_security_headers(headers), (b"connection", b"close")]
+            with contextlib.suppress(h11.LocalProtocolError):
+                begin = h11.Response(status_code=status, headers=headers, reason=b"Bad Request")
+                for event in (begin, h11.Data(data=body), h11.EndOfMessage()):
+                    self.transport.write(self.conn.send(event))
+            self.transport.close()
+
+    return Protocol
