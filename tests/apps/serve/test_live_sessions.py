@@ -4,6 +4,7 @@ is left.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import json
@@ -23,6 +24,7 @@ pytest.importorskip("websockets")
 from live_web_client import live
 from websockets.exceptions import ConnectionClosed
 
+from voicenym.apps.serve import live_socket
 from voicenym.apps.serve.live_frames import FrameReader
 from voicenym.apps.web.problem_details import Problem
 from voicenym.live.live_state import State
@@ -83,6 +85,32 @@ def closed(client, begun=True):
     assert caught.value.rcvd.reason.startswith(event["detail"][:60])
     assert event["cure"]
     return event
+
+
+def test_a_client_that_never_sends_sound_does_not_keep_its_worker(monkeypatch):
+    monkeypatch.setattr(live_socket, "IDLE_SECONDS", 0.01)
+
+    class Client:
+        async def send(self, content):
+            assert json.loads(content["text"])["event"] == "ready"
+
+        async def receive(self, seconds):
+            await asyncio.Event().wait()
+
+    said = [(live_socket.READY, b"{}")]
+
+    class Worker:
+        async def receive(self):
+            return said.pop() if said else await asyncio.Event().wait()
+
+    async def run():
+        session = live_socket._Session(Client(), Worker(), 16_000)
+        async with asyncio.timeout(60):
+            await asyncio.gather(session.inward(), session.outward(), session.idle())
+
+    with pytest.raises(Problem, match="No sound came") as caught:
+        asyncio.run(run())
+    assert caught.value.status == 408
 
 
 def test_another_voice_comes_back_sample_by_sample(own, voice):

@@ -224,6 +224,10 @@ def test_a_request_that_the_end_of_the_server_cuts_off_gets_503():
 
 
 def closed_by(app, protection, **scope):
+    return closed(hardened(app, protection), **scope)
+
+
+def closed(app, **scope):
     """What a web socket sends until it is closed."""
     sent = []
 
@@ -237,8 +241,17 @@ def closed_by(app, protection, **scope):
         "type": "websocket", "path": "/", "headers": [(b"host", b"127.0.0.1:8000")],
         "client": ("127.0.0.1", 1), "subprotocols": ["live"], **scope,
     }  # fmt: skip
-    asyncio.run(hardened(app, protection)(given, receive, send))
+    asyncio.run(app(given, receive, send))
     return sent
+
+
+def test_why_a_web_socket_ended_is_counted_and_in_the_log(monkeypatch):
+    lines = []
+    app = hardened(raising(Problem(409, "It is in use.", "Wait.")), Protection())
+    monkeypatch.setattr(app._log, "info", lines.append)
+    closed(app)
+    assert app.statuses == {409: 1}
+    assert lines[0].startswith("WS - 409 ")
 
 
 def test_a_web_socket_is_told_a_problem_with_a_code_and_a_reason():

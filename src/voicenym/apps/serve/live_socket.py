@@ -71,7 +71,8 @@ class LiveSocket:
         session = _Session(client, worker, wanted.task.rate)
         most = self._service.live.limits.seconds
         tasks = [
-            asyncio.ensure_future(one) for one in (session.inward(), session.outward(), _end(most))
+            asyncio.ensure_future(one)
+            for one in (session.inward(), session.outward(), session.idle(), _end(most))
         ]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -90,24 +91,34 @@ class _Session:
         self._client, self._worker, self._rate = client, worker, rate
         self._frames = FrameReader(rate)
         self._ready = asyncio.Event()
-        self._begun = 0.0
+        self._begun = self._last = 0.0
         self._answered = 0
 
     async def inward(self) -> None:
         """Frames of the client to the worker, until the client ends the session."""
         loop = asyncio.get_running_loop()
         while True:
-            data = await self._client.receive(IDLE_SECONDS if self._ready.is_set() else None)
+            data = await self._client.receive(None)
             if data is None:
                 return
             if not isinstance(data, bytes):
                 raise Problem(400, "A frame is text.", "Send frames of sound as binary messages.")
             if not self._ready.is_set():
                 raise Problem(400, "A frame came too early.", "Send sound after the message ready.")
-            self._begun = self._begun or loop.time()
+            self._last = loop.time()
+            self._begun = self._begun or self._last
             frame = self._frames.read(data)
-            self._check_pace(frame, loop.time() - self._begun)
+            self._check_pace(frame, self._last - self._begun)
             self._worker.send(data)
+
+    async def idle(self) -> None:
+        """Ends the session when no frame comes, from the message ready on."""
+        loop = asyncio.get_running_loop()
+        await self._ready.wait()
+        self._last = loop.time()
+        while (left := self._last + IDLE_SECONDS - loop.time()) > 0:
+            await asyncio.sleep(left)
+        raise _silent(IDLE_SECONDS)
 
     def _check_pace(self, frame: SoundFrame, past: float) -> None:
         if self._frames.received / self._rate > past + AHEAD_SECONDS:
@@ -168,9 +179,7 @@ class _Client:
         try:
             message = await asyncio.wait_for(self._receive(), seconds)
         except TimeoutError:
-            raise Problem(
-                408, f"No sound came for {seconds:g} s.", "Start a new session."
-            ) from None
+            raise _silent(seconds or 0.0) from None
         if message["type"] != "websocket.receive":
             return None
         data = message.get("bytes")
@@ -186,6 +195,10 @@ class _Client:
             await asyncio.wait_for(self._send({"type": "websocket.send", **content}), SEND_SECONDS)
         except TimeoutError:
             raise Problem(408, "The client takes no sound.", "Start a new session.") from None
+
+
+def _silent(seconds: float) -> Problem:
+    return Problem(408, f"No sound came for {seconds:g} s.", "Start a new session.")
 
 
 async def _end(seconds: float) -> None:

@@ -136,7 +136,7 @@ class Hardened:
         with 4000 and its status; browsers show pages no answer to a handshake. Pages of other sites
         get 403 instead.
         """
-        started, accepted = time.monotonic(), False
+        started, accepted, status = time.monotonic(), False, 101
 
         async def answer(message: Message) -> None:
             nonlocal accepted
@@ -151,16 +151,17 @@ class Hardened:
             raise
         except Exception as error:
             problem = problem_of(error) if isinstance(error, VoicenymError) else defect()
-            if not isinstance(error, (VoicenymError, OSError)):  # the client may be gone
-                self._log.error("defect: %s", defect_lines(error))
+            if not isinstance(error, OSError):  # the client is gone
+                status = problem.status
+                if not isinstance(error, VoicenymError):
+                    self._log.error("defect: %s", defect_lines(error))
             with contextlib.suppress(OSError, RuntimeError, TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await _close(problem, scope, answer, accepted)
         finally:
             self.in_flight -= 1
-            self._log.info(
-                request_line(scope, 101 if accepted else 403, time.monotonic() - started, 0)
-            )
+            self.statuses[status] = self.statuses.get(status, 0) + 1
+            self._log.info(request_line(scope, status, time.monotonic() - started, 0))
 
     def _admit(self, scope: Scope) -> None:
         """Checks a request before its body is read.
