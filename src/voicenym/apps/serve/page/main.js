@@ -2,7 +2,7 @@
 import { show } from "./choices.js";
 import { endLive, offer, prepareLive } from "./live-panel.js";
 import { Recorder } from "./recorder.js";
-import { ask, follow, Refusal, useToken } from "./server.js";
+import { ask, discard, fetchResult, follow, Refusal, useToken } from "./server.js";
 import { draw } from "./spectrogram.js";
 import { fill, text } from "./texts.js";
 import { kept, showDoubts, showTimeline } from "./timeline.js";
@@ -20,6 +20,20 @@ function complain(error) {
   if (error instanceof Refusal && error.status === 401) {
     at("token-form").hidden = false;
     at("token").focus();
+  }
+}
+
+// A button that was pressed is disabled while the page works, and loses the focus.
+function giveBackFocus(button) {
+  if (document.activeElement === document.body) button.focus();
+}
+
+// What a browser says of a file that it cannot read is not told from a server that is gone.
+async function checkReadable(file) {
+  try {
+    await file.slice(0, 1).arrayBuffer();
+  } catch {
+    throw new Error(text("unreadable"));
   }
 }
 
@@ -54,6 +68,7 @@ async function find() {
   at("found").textContent = text("searching");
   allow();
   try {
+    await checkReadable(file);
     const form = new FormData();
     form.append("file", file);
     if (at("count").value) form.append("speakers", at("count").value);
@@ -71,6 +86,7 @@ async function find() {
     if (state.stop === stop) {
       state.stop = null;
       allow();
+      giveBackFocus(at("find"));
     }
   }
 }
@@ -108,7 +124,7 @@ async function press() {
   } else {
     const recorder = new Recorder();
     try {
-      await recorder.start();
+      await recorder.start(() => ended(recorder));
     } catch {
       at("error").textContent = text("noMicrophone");
       return;
@@ -117,6 +133,13 @@ async function press() {
   }
   button.setAttribute("aria-pressed", String(state.recorder !== null));
   button.textContent = text(state.recorder ? "recordStop" : "record");
+}
+
+// A recording that ends without a press of the button is kept as if it had been pressed.
+async function ended(recorder) {
+  if (state.opening || state.recorder !== recorder) return;
+  await record();
+  at("error").textContent = text("microphoneLost");
 }
 
 async function work() {
@@ -128,6 +151,7 @@ async function work() {
   at("progress").removeAttribute("value");
   say(text("sending"));
   try {
+    await checkReadable(file);
     const form = new FormData();
     form.append("file", file);
     form.append("system", document.querySelector("input[name=system]:checked").value);
@@ -141,24 +165,40 @@ async function work() {
     for await (const { event, data } of follow(state.job.links.events, stop.signal)) {
       if (event === "failed") throw new Refusal(data.problem);
       if (event === "forgotten") return;
+      if (event === "broken") {
+        say(text("broken"));
+        continue;
+      }
       state.job = data;
       report(data);
     }
-    const answer = await ask(state.job.links.result, { signal: stop.signal });
-    await present(file, await answer.blob(), answer.headers, stop.signal);
+    const answer = await fetchResult(state.job, stop.signal);
+    const blob = await answer.blob();
+    state.job = null; // the server has nothing of it any more
+    await present(file, blob, answer.headers, stop.signal);
     stop.signal.throwIfAborted();
     say(text("done"));
     at("result-title").focus();
   } catch (error) {
-    if (state.stop === stop) say("");
+    if (state.stop === stop) {
+      say("");
+      giveUp();
+    }
     complain(error);
   } finally {
     if (state.stop === stop) {
       state.stop = null;
       at("work").hidden = true;
       allow();
+      giveBackFocus(at("start"));
     }
   }
+}
+
+// Deletes a job whose result nobody will fetch: it would keep its place on the server.
+function giveUp() {
+  if (state.job) discard(state.job).catch(() => {}); // the server may be gone
+  state.job = null;
 }
 
 function report(job) {
@@ -248,7 +288,7 @@ async function forget() {
   Object.assign(state, { file: null, job: null, audit: null, stop: null });
   choose(null, "");
   const gone = [];
-  if (job) gone.push(ask(job.links.self, { method: "DELETE" }));
+  if (job) gone.push(discard(job));
   if (id) gone.push(ask(`/v1/audit/${id}`, { method: "DELETE" }));
   await Promise.allSettled(gone); // what was fetched is gone already
   say(text("forgotten"));
@@ -268,7 +308,11 @@ at("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   useToken(at("token").value);
   at("token").value = "";
-  load();
+  addEventListener("pagehide", giveUp);
+addEventListener("beforeunload", (event) => {
+  if (state.recorder || state.stop) event.preventDefault(); // the browser asks whether to leave
+});
+load();
 });
 for (const kind of ["dragover", "dragleave", "drop"]) {
   at("drop").addEventListener(kind, (event) => {
@@ -279,4 +323,8 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     chosen(event.dataTransfer.files[0]);
   });
 }
+addEventListener("pagehide", giveUp);
+addEventListener("beforeunload", (event) => {
+  if (state.recorder || state.stop) event.preventDefault(); // the browser asks whether to leave
+});
 load();

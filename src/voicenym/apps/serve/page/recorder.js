@@ -3,26 +3,40 @@ export class Recorder {
   #stream;
   #recorder;
   #parts = [];
-  #began = 0;
+  #seconds = 0;
+  #ended;
 
-  async start() {
+  // ended() is called when the recording ends, also by itself, as when the microphone is unplugged.
+  async start(ended) {
     const constraints = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
     this.#stream = await navigator.mediaDevices.getUserMedia({ audio: constraints });
-    this.#recorder = new MediaRecorder(this.#stream);
-    this.#recorder.addEventListener("dataavailable", (event) => this.#parts.push(event.data));
-    this.#recorder.start();
-    this.#began = performance.now();
+    try {
+      this.#recorder = new MediaRecorder(this.#stream);
+      this.#recorder.addEventListener("dataavailable", (event) => this.#parts.push(event.data));
+      this.#ended = new Promise((resolve) => this.#recorder.addEventListener("stop", resolve));
+      this.#recorder.start();
+    } catch (error) {
+      this.#release();
+      throw error;
+    }
+    const began = performance.now();
+    this.#ended.then(() => {
+      this.#seconds = (performance.now() - began) / 1000;
+      ended();
+    });
   }
 
   // The recording as a file, and its seconds.
   async stop() {
-    const ended = new Promise((resolve) => this.#recorder.addEventListener("stop", resolve));
-    this.#recorder.stop();
-    await ended;
-    for (const track of this.#stream.getTracks()) track.stop();
+    if (this.#recorder.state !== "inactive") this.#recorder.stop();
+    await this.#ended;
+    this.#release();
     const type = this.#recorder.mimeType.split(";")[0];
     const suffix = { "audio/webm": "webm", "audio/mp4": "m4a", "audio/ogg": "ogg" }[type] ?? "webm";
-    const file = new File(this.#parts, `recording.${suffix}`, { type });
-    return { file, seconds: (performance.now() - this.#began) / 1000 };
+    return { file: new File(this.#parts, `recording.${suffix}`, { type }), seconds: this.#seconds };
+  }
+
+  #release() {
+    for (const track of this.#stream.getTracks()) track.stop();
   }
 }

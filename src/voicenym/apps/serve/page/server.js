@@ -1,6 +1,11 @@
 // Requests to this server. The token stays in this module's memory.
 import { text } from "./texts.js";
 
+const BUSY = [429, 503];
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 30_000;
+const MOST_FAILURES = 10; // in a row, in some three minutes
+
 let token = "";
 
 export class Refusal extends Error {
@@ -42,12 +47,45 @@ async function refusal(answer) {
   }
 }
 
-// Events of a job: an asynchronous iterator of { event, data }.
+// Events of a job: an asynchronous iterator of { event, data }. A connection that breaks is opened
+// again, since the job goes on without it; meanwhile the event is "broken".
 export async function* follow(path, signal) {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      for await (const found of events(path, signal)) {
+        failures = 0;
+        yield found;
+        if (found.event !== "progress") return;
+      }
+    } catch (error) {
+      if (isFinal(error)) throw error;
+    }
+    yield { event: "broken", data: null };
+    await pause(failures, signal);
+  }
+}
+
+// The result of a job, which the server gives once.
+export async function fetchResult(job, signal) {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await ask(job.links.result, { signal });
+    } catch (error) {
+      if (isFinal(error)) throw error;
+    }
+    await pause(failures, signal);
+  }
+}
+
+function isFinal(error) {
+  return error.name === "AbortError" || (error instanceof Refusal && !BUSY.includes(error.status));
+}
+
+async function* events(path, signal) {
   const reader = (await ask(path, { signal })).body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await next(reader);
     if (done) return;
     const parts = (rest + value).split("\n\n");
     rest = parts.pop();
@@ -57,4 +95,28 @@ export async function* follow(path, signal) {
       if (field("event")) yield { event: field("event"), data: JSON.parse(field("data")) };
     }
   }
+}
+
+async function next(reader) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error(text("unreachable"));
+  }
+}
+
+// Waits before another attempt; there are only so many.
+async function pause(failures, signal) {
+  if (failures >= MOST_FAILURES) throw new Error(text("unreachable"));
+  await new Promise((resolve) => {
+    setTimeout(resolve, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures));
+    signal.addEventListener("abort", resolve, { once: true });
+  });
+  signal.throwIfAborted();
+}
+
+// Deletes a job, also while the page is being left.
+export function discard(job) {
+  return ask(job.links.self, { method: "DELETE", keepalive: true });
 }

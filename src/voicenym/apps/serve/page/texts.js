@@ -12,6 +12,8 @@ export const TEXTS = {
     recordStop: "Stop the recording",
     recorded: "A recording of {seconds} s is ready.",
     noMicrophone: "The microphone cannot be used: allow it in the browser, or choose a file.",
+    microphoneLost: "The microphone stopped by itself, and the recording with it.",
+    unreadable: "The file cannot be read: it is a folder, or it was moved, changed or removed. Choose it again.",
     chosen: "{name} ({size} MB) is ready.",
     peopleTitle: "2. Several people",
     peopleHelp: "If several people speak, find who speaks when, and choose whom to hide. It makes errors: listen before you keep anybody's voice. Skip this for one person.",
@@ -43,6 +45,7 @@ export const TEXTS = {
     queued: "The recording waits for its turn.",
     running: "{seconds} s are done.",
     runningOf: "{seconds} of {of} s are done.",
+    broken: "The connection to the server broke; the page tries to reach it again.",
     auditing: "The result is being attacked, to see what can be recognised.",
     done: "Done. Listen to the result before you publish it.",
     resultTitle: "The result",
@@ -84,7 +87,7 @@ export const TEXTS = {
     lightLost: "Silence goes out: the connection lags.",
     failed: "It did not work: {detail} {cure}",
     strangeAnswer: "Something between this page and the server answered (status {status}), such as a proxy: is the server running?",
-  unreachable: "The server does not answer: is it still running?",
+    unreachable: "The server does not answer: is it still running?",
   },
 };
 

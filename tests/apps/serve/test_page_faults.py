@@ -1,0 +1,148 @@
+"""The page where a microphone, a file, a connection or the page itself is gone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from browser_page import CHROMIUM, FLAGS
+
+playwright = pytest.importorskip("playwright.sync_api")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make system")
+FOCUS = "document.activeElement.id"
+
+
+@pytest.fixture(scope="module")
+def own(start, tmp_path_factory):
+    """A server without tokens, as on a laptop."""
+    with start(tmp_path_factory.mktemp("page") / "server", "--workers", 2) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as tools:
+        found = tools.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def page(browser, own):
+    """The page, which must throw nothing."""
+    with browser.new_context(permissions=["microphone"]) as context:
+        found = context.new_page()
+        thrown = []
+        found.on("pageerror", lambda error: thrown.append(str(error)))
+        found.goto(own.url)
+        found.wait_for_selector("input[name=system]:checked", state="attached")
+        found.check("#system-mcadams")
+        yield found
+        assert thrown == []
+
+
+def wait(page, condition):
+    for _ in range(600):
+        if condition():
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("it did not come")
+
+
+MICROPHONE = """() => {
+    const devices = navigator.mediaDevices;
+    const ask = devices.getUserMedia.bind(devices);
+    window.tracks = [];
+    devices.getUserMedia = async (wanted) => {
+        const stream = await ask(wanted);
+        window.tracks.push(...stream.getTracks());
+        return stream;
+    };
+}"""
+
+
+def test_what_an_unplugged_microphone_recorded_is_kept_and_can_be_forgotten(page):
+    page.evaluate(MICROPHONE)
+    page.click("#record")
+    page.wait_for_selector("#record[aria-pressed=true]")
+    page.wait_for_timeout(500)
+    page.evaluate("for (const track of window.tracks) track.stop()")
+    page.wait_for_selector("#record[aria-pressed=false]")
+    playwright.expect(page.locator("#error")).to_contain_text("stopped by itself")
+    playwright.expect(page.locator("#chosen")).to_contain_text("is ready")
+    assert page.is_enabled("#start")
+    page.click("#forget")
+    playwright.expect(page.locator("#status")).to_contain_text("forgotten")
+    assert page.is_disabled("#start")
+
+
+def test_a_microphone_is_closed_where_the_browser_cannot_record(page):
+    page.evaluate(MICROPHONE)
+    page.evaluate("() => { window.MediaRecorder = function () { throw new Error(); }; }")
+    page.click("#record")
+    playwright.expect(page.locator("#error")).to_contain_text("cannot be used")
+    assert page.evaluate("window.tracks.map((track) => track.readyState)") == ["ended"]
+
+
+@pytest.mark.parametrize("button", ["#start", "#find"])
+def test_a_file_that_is_gone_is_not_taken_for_a_server_that_is_gone(page, tmp_path, button, sample):
+    place = tmp_path / "moved.wav"
+    place.write_bytes(sample.read_bytes())
+    page.set_input_files("#file", place)
+    place.unlink()
+    page.focus(button)
+    page.keyboard.press("Enter")
+    playwright.expect(page.locator("#error")).to_contain_text("cannot be read")
+    assert page.evaluate(FOCUS) == button[1:]
+
+
+def test_a_connection_that_breaks_loses_no_work(page, own, sample):
+    """Of the events, and of the request for the result."""
+    broken = []
+
+    def once(route):
+        if route.request.url in broken:
+            route.continue_()
+        else:
+            broken.append(route.request.url)
+            route.abort("connectionreset")
+
+    page.route(re.compile("/(events|result)$"), once)
+    page.set_input_files("#file", sample)
+    page.click("#start")
+    playwright.expect(page.locator("#status")).to_contain_text("broke")
+    playwright.expect(page.locator("#status")).to_have_text(re.compile("^Done"), timeout=60_000)
+    assert len(broken) == 2
+    assert own.is_wiped()
+
+
+def test_a_job_that_the_server_has_lost_is_said(page, sample):
+    page.route("**/events", lambda route: route.fulfill(body="event: progress\n", status=200))
+    page.set_input_files("#file", sample)
+    page.click("#start")
+    playwright.expect(page.locator("#status")).to_contain_text("broke")
+    refusal = {"status": 404, "detail": "There is no such job.", "cure": "Send it again."}
+    page.unroute("**/events")
+    page.route("**/events", lambda route: route.fulfill(json=refusal, status=404))
+    playwright.expect(page.locator("#error")).to_contain_text("no such job", timeout=60_000)
+    assert page.evaluate(FOCUS) == "start"
+
+
+def test_a_page_that_is_left_leaves_no_job_behind(page, own, long_speech):
+    """Its place would be taken until the result, which nobody can fetch, is forgotten."""
+
+    def jobs():
+        with own.client() as client:
+            return re.search(r"^voicenym_jobs (\d+)", client.get("/metrics").text, re.MULTILINE)[1]
+
+    page.set_input_files("#file", long_speech)
+    page.check("#system-recast")
+    page.click("#start")
+    wait(page, lambda: jobs() == "1")
+    playwright.expect(page.locator("#status")).to_contain_text("done")
+    asked = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.reload()
+    assert asked == ["beforeunload"]
+    wait(page, lambda: jobs() == "0")
+    assert own.is_wiped()
