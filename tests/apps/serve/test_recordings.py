@@ -182,6 +182,8 @@ def test_a_form_is_needed(server):
         assert client.post("/v1/anonymize", data={"system": "recast"}).status_code == 415
         twice = [("file", ("a", b"x")), ("file", ("b", b"y"))]
         assert client.post("/v1/anonymize", files=twice).status_code == 422
+        long = {"content-type": f"multipart/form-data; boundary={'x' * 300}"}
+        assert client.post("/v1/anonymize", content=b"", headers=long).status_code == 400
         broken = {"content-type": "multipart/form-data; boundary=x"}
         found = client.post("/v1/anonymize", content=b"--y\r\nnothing", headers=broken)
         assert found.status_code == 400

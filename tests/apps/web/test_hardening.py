@@ -11,7 +11,7 @@ from asgi_calls import answer, call
 
 from voicenym.apps.web.bearer_tokens import BearerTokens
 from voicenym.apps.web.hardening import OWNER, Protection, _BrokenOff, hardened
-from voicenym.apps.web.problem_details import Problem
+from voicenym.apps.web.problem_details import Problem, problem_of
 from voicenym.apps.web.request_body import Limits
 from voicenym.errors import AudioError
 
@@ -221,6 +221,19 @@ def test_a_request_that_the_end_of_the_server_cuts_off_gets_503():
     assert cancelled
     assert sent[0]["status"] == 503
     assert b"ending" in sent[1]["body"]
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "cure"),
+    [
+        ("it fails; change it, or --x; or leave it", "it fails", "change it, or x; or leave it"),
+        ("it is alike (1; 2 (3; 4)); change it", "it is alike (1; 2 (3; 4))", "change it"),
+        ("it holds '(; or more; change it", "it holds '(", "or more; change it"),
+    ],
+)
+def test_a_message_is_halved_where_its_cure_begins(text, what, cure):
+    problem = problem_of(AudioError(text))
+    assert (str(problem), problem.cure) == (what, cure)
 
 
 def closed_by(app, protection, **scope):

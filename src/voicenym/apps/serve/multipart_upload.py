@@ -68,7 +68,10 @@ async def receive_upload(
     upload = Upload(folder / "original")
     with open_private(upload.path, "xb") as file:
         form = _Form(upload, file, file_field, text_fields, parse_options_header)
-        parser = MultipartParser(boundary, form.callbacks())
+        try:
+            parser = MultipartParser(boundary, form.callbacks())
+        except FormParserError:  # a boundary that is too long
+            raise _malformed() from None
         more = True
         while more:
             message = await receive()
@@ -77,9 +80,7 @@ async def receive_upload(
             try:
                 parser.write(message.get("body", b""))
             except FormParserError:
-                raise Problem(
-                    400, "The form is malformed.", "Send multipart/form-data as RFC 7578 has it."
-                ) from None
+                raise _malformed() from None
             except OSError as error:
                 if error.errno == errno.ENOSPC:
                     raise Problem(
@@ -183,6 +184,10 @@ class _Form:
 
     def _complete(self) -> None:
         self.is_complete = True
+
+
+def _malformed() -> Problem:
+    return Problem(400, "The form is malformed.", "Send multipart/form-data as RFC 7578 has it.")
 
 
 def _truncated() -> Problem:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voicenym.apps.serve.setting_fields import is_unicode
-from voicenym.apps.web.problem_details import Problem
+from voicenym.apps.web.problem_details import Problem, what_and_cure
 from voicenym.errors import DiarizationError
 
 if TYPE_CHECKING:
@@ -123,5 +123,5 @@ def _parsed(text: str) -> Any:
 
 def _parts(error: DiarizationError) -> tuple[str, str]:
     """What is wrong and its cure, in which fields are called as here."""
-    what, _, cure = str(error).replace("--", "").partition("; ")
+    what, cure = what_and_cure(str(error).replace("--", ""))
     return f"turns, only, keep or names: {what}", cure or "Correct it."

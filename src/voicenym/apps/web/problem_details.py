@@ -87,9 +87,25 @@ def problem_of(error: VoicenymError) -> Problem:
     """Problem of an error that a user can mend; its message has the cure after a semicolon."""
     if isinstance(error, Problem):
         return error
-    what, _, cure = for_requests(str(error)).partition("; ")
+    what, cure = what_and_cure(for_requests(str(error)))
     status = 501 if isinstance(error, (DependencyError, WeightsError)) else 422
     return Problem(status, what, cure or "Change the request as the detail says.")
+
+
+def what_and_cure(text: str) -> tuple[str, str]:
+    """Halves of a message at its first semicolon outside of parentheses; the cure may be empty.
+
+    Example:
+        >>> what_and_cure("it is nearly the input (speech as before; 0.1 dB); take another key")
+        ('it is nearly the input (speech as before; 0.1 dB)', 'take another key')
+    """
+    depth = 0
+    for place, sign in enumerate(text):
+        depth += (sign == "(") - (sign == ")")
+        if depth <= 0 and text.startswith("; ", place):
+            return text[:place], text[place + 2 :]
+    what, _, cure = text.partition("; ")  # a parenthesis that does not close
+    return what, cure
 
 
 def defect() -> Problem:
