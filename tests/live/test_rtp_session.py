@@ -217,6 +217,26 @@ def test_other_payload_types_and_empty_packets_are_left_out(call):
     assert numbers(call.whole()) >= set(range(2, 15))
 
 
+def test_comfort_noise_and_tones_of_the_caller_are_neither_lost_nor_the_end_of_the_stream(call):
+    """They take numbers of the stream; while they come, the caller is there and silent."""
+    call = call()
+    call.ticks(20)
+    peer, silent = call.peers[0], call.number
+    for _ in range(round(QUIET_SECONDS / 0.02) + 50):
+        call.tick(RtpPacket(13, peer.sequence, peer.timestamp, peer.ssrc, b"\x40").packed())
+        peer.sequence = (peer.sequence + 1) % 2**16
+        peer.timestamp = (peer.timestamp + COUNT) % 2**32
+    assert not numpy.concatenate(call.outputs[0][silent + 3 :]).any()
+    stray = RtpPacket(13, (peer.sequence + 30_000) % 2**16, 0, peer.ssrc, b"\x40").packed()
+    call.tick([stray, stray])
+    call.ticks(20)
+    assert call.legs[0].source.lost == 0
+    assert call.legs[0].source.fraction_lost() == 0
+    assert call.engine.state is State.RUNNING
+    assert call.said == []
+    assert (call.outputs[0][-1] < 0).all()
+
+
 def test_another_ssrc_is_a_new_stream_and_nothing_of_the_old_one_follows(call):
     makes = []
 

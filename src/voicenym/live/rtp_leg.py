@@ -146,10 +146,15 @@ class RtpLeg:
                 self.counters.strangers += 1
                 continue
             packet = rtp_packet.parsed(data)
-            if packet is None or len(packet.payload) % self.payload.width:
+            if packet is None:
                 self.counters.malformed += 1
             elif packet.payload_type != self.payload.payload_type or not packet.payload:
                 self.counters.other += 1
+                if self._source is not None and packet.ssrc == self._source.ssrc:
+                    self._source.passed(packet.sequence)
+                    self._heard_at = self._clock()
+            elif len(packet.payload) % self.payload.width:
+                self.counters.malformed += 1
             elif packet.ssrc == self._ssrc:
                 self._collision()
             else:

@@ -80,6 +80,15 @@ class RtpSource:
         self.received += 1
         return Arrival.IN_STREAM
 
+    def passed(self, sequence: int) -> None:
+        """Note a packet of the stream without sound of ours, such as comfort noise: all packets of
+        a sender have one order of numbers. One out of all order says nothing.
+        """
+        if not self._probation and (
+            not MAX_DROPOUT <= (sequence - self._highest) % _CYCLE <= _CYCLE - MAX_MISORDER
+        ):
+            self.arrived(sequence)
+
     def timed(self, timestamp: int, now: float) -> None:
         """Note when a packet of this timestamp arrived, in seconds (A.8)."""
         transit = now * self._rate - timestamp
