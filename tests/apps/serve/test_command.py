@@ -7,8 +7,12 @@ import ssl
 import stat
 import subprocess
 
+import click
 import httpx
 import pytest
+import typer
+
+from voicenym.apps.cli import app
 
 
 def test_another_address_needs_tokens_or_mutual_tls(command):
@@ -33,6 +37,19 @@ def test_what_does_not_fit_is_one_line(command, arguments, word):
     assert found.returncode == 1
     assert word in found.stderr
     assert found.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--max-minutes", "--max-job-minutes", "--max-seconds", "--max-live-minutes", "--rate"],
+)
+@pytest.mark.parametrize("value", ["inf", "nan"])
+def test_a_limit_is_a_number(option, value):
+    """An infinite one made each request fail."""
+    group = typer.main.get_command(app)
+    command = group.get_command(click.Context(group), "serve")
+    with pytest.raises(Exception, match="Input should be"):
+        command.make_context("serve", [option, value])
 
 
 def test_a_new_token_is_printed_once(command, tmp_path):

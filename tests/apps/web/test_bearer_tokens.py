@@ -28,6 +28,22 @@ def test_a_new_token_is_of_its_owner(tmp_path):
         add_token(place, "../anna")
 
 
+def test_a_file_that_an_editor_of_windows_wrote_is_read(tmp_path):
+    place = tmp_path / "tokens"
+    place.write_bytes(b"\xef\xbb\xbf" + f"anna {'a' * 40}\r\nbert {'b' * 40}\r\n".encode())
+    place.chmod(0o600)
+    tokens = BearerTokens.load(place)
+    assert (tokens.owner("a" * 40), tokens.owner("b" * 40)) == ("anna", "bert")
+
+
+def test_a_token_that_no_header_can_hold_is_refused(tmp_path):
+    place = tmp_path / "tokens"
+    place.write_text(f"anna {'ä' * 40}\n", "utf-8")
+    place.chmod(0o600)
+    with pytest.raises(VoicenymError, match="line 1"):
+        BearerTokens.load(place)
+
+
 ANYBODY = 0xFFFFFFFF
 LIST = [(0x01, 4, ANYBODY), (0x04, 0, ANYBODY), (0x10, 4, ANYBODY), (0x20, 0, ANYBODY)]
 """Access control list: the owner reads; its group may not; entries grant reading at most."""

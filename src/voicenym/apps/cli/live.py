@@ -17,6 +17,8 @@ RTP = "Telephone switch"
 PCM, CODEC = "s16le", "pcmu"
 JITTER, MARGIN, LATENCY = 60.0, 10.0, 10.0
 """Defaults in milliseconds."""
+LONGEST = 366 * 24 * 3600
+"""Seconds of a session."""
 
 
 @command(
@@ -155,6 +157,7 @@ def live(
         "--measure",
         metavar="SECONDS",
         min=3.0,
+        max=LONGEST,
         rich_help_panel=TIMING,
         help="Measure delay and drop-outs by chirps from --out to --in; no voice goes out.",
     ),
@@ -162,6 +165,7 @@ def live(
         None,
         "--seconds",
         min=0.1,
+        max=LONGEST,
         rich_help_panel=TIMING,
         help="End after so many seconds; on a pipe, after so many of its sound.",
     ),
@@ -200,6 +204,8 @@ def live(
     if list_devices:
         live_runs.print_devices(as_json)
         return
+    if as_json and measure is None:
+        raise VoicenymError("--json goes with --list-devices and --measure; leave it out")
     if caller not in (None, "left", "right"):
         raise VoicenymError(f"--caller is left or right, not {caller!r}")
     if pcm not in FORMATS:

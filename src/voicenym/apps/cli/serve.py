@@ -10,6 +10,8 @@ from voicenym.apps.cli.command_group import command, new_app
 
 app = new_app()
 LISTEN, WORK, STORE = "Where it listens, and for whom", "Limits", "What it stores"
+LONGEST = 366 * 24 * 60
+"""Minutes of a limit: infinity is none."""
 
 
 @command(
@@ -66,13 +68,28 @@ def serve(
         200, "--max-megabytes", min=1, rich_help_panel=WORK, help="Of a request."
     ),
     minutes: float = typer.Option(
-        10.0, "--max-minutes", min=0.01, rich_help_panel=WORK, help="Of a recording of a request."
+        10.0,
+        "--max-minutes",
+        min=0.01,
+        max=LONGEST,
+        rich_help_panel=WORK,
+        help="Of a recording of a request.",
     ),
     job_minutes: float = typer.Option(
-        240.0, "--max-job-minutes", min=0.01, rich_help_panel=WORK, help="Of a recording of a job."
+        240.0,
+        "--max-job-minutes",
+        min=0.01,
+        max=LONGEST,
+        rich_help_panel=WORK,
+        help="Of a recording of a job.",
     ),
     work_seconds: float = typer.Option(
-        3600.0, "--max-seconds", min=1.0, rich_help_panel=WORK, help="Of work on one recording."
+        3600.0,
+        "--max-seconds",
+        min=1.0,
+        max=60.0 * LONGEST,
+        rich_help_panel=WORK,
+        help="Of work on one recording.",
     ),
     memory: int = typer.Option(
         3072, "--worker-memory", min=256, rich_help_panel=WORK, help="MiB of a worker."
@@ -81,6 +98,7 @@ def serve(
         20.0,
         "--rate",
         min=0.0,
+        max=1e6,
         rich_help_panel=WORK,
         help="Requests a second of one client; 0: any.",
     ),
@@ -93,7 +111,12 @@ def serve(
         "given, 0: none.",
     ),
     live_minutes: float = typer.Option(
-        60.0, "--max-live-minutes", min=0.01, rich_help_panel=WORK, help="Of a live session."
+        60.0,
+        "--max-live-minutes",
+        min=0.01,
+        max=LONGEST,
+        rich_help_panel=WORK,
+        help="Of a live session.",
     ),
     keys: Path | None = typer.Option(
         None,

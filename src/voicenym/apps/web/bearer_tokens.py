@@ -15,6 +15,8 @@ from voicenym.private import open_private, others_can_open
 
 LEAST = 32
 """Characters of a token; those of :func:`add_token` have 43, which are 256 random bits."""
+_TOKEN = re.compile(rf"[!-~]{{{LEAST},}}")
+"""Header fields of HTTP hold no others in a way that clients agree on."""
 _OWNER = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -40,7 +42,7 @@ class BearerTokens:
                 raise VoicenymError(
                     f"{path}: others can read these tokens; close it with: chmod 600 {path}"
                 )
-            lines = path.read_text("utf-8").splitlines()
+            lines = path.read_text("utf-8-sig").splitlines()  # editors may begin with a mark
         except OSError as error:
             raise VoicenymError(f"{path}: cannot read the tokens ({error.strerror})") from None
         except UnicodeDecodeError:
@@ -50,10 +52,10 @@ class BearerTokens:
             words = line.partition("#")[0].split()
             if not words:
                 continue
-            if len(words) != 2 or not _OWNER.fullmatch(words[0]) or len(words[1]) < LEAST:
+            if len(words) != 2 or not _OWNER.fullmatch(words[0]) or not _TOKEN.fullmatch(words[1]):
                 raise VoicenymError(
-                    f"{path}: line {number} is not a name and a token of at least {LEAST} "
-                    "characters; make one with --new-token"
+                    f"{path}: line {number} is not a name and a token of at least {LEAST} letters, "
+                    "digits and signs of ASCII; make one with --new-token"
                 )
             if words[0] in tokens or words[1] in tokens.values():
                 raise VoicenymError(f"{path}: line {number} repeats a name or a token; remove it")
