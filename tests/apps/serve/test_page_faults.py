@@ -146,3 +146,17 @@ def test_a_page_that_is_left_leaves_no_job_behind(page, own, long_speech):
     assert asked == ["beforeunload"]
     wait(page, lambda: jobs() == "0")
     assert own.is_wiped()
+
+
+def test_names_of_speakers_are_read_on_a_phone(page, sample):
+    """Beside the button they had a sixth of the width, and were broken within words."""
+    page.set_viewport_size({"width": 360, "height": 740})
+    turn = {"start": 0.5, "end": 4.5, "speaker": "speaker-1", "confidence": 1.0}
+    found = {"seconds": 5.0, "speakers": [{"label": "speaker-1", "seconds": 4.0}]}
+    found |= {"turns": [turn], "rttm": "", "warnings": []}
+    page.route("**/v1/speakers", lambda route: route.fulfill(json=found))
+    page.set_input_files("#file", sample)
+    page.click("#find")
+    playwright.expect(page.locator("#found")).to_contain_text("Speakers found: 1")
+    assert page.locator(".speaker label").bounding_box()["width"] > 180
+    assert page.evaluate("document.documentElement.scrollWidth") == 360

@@ -83,7 +83,7 @@ def test_a_job_hides_people_too_and_says_why_it_has_no_audit(server, speech):
         done = json.loads(last.removeprefix("data: "))
         assert done["status"] == "done", done
         audit = client.get(f"/v1/audit/{done['audit']}").json()
-        assert "kept" in audit["refused"]
+        assert "turns" in audit["refused"]
         assert client.get(job["links"]["result"]).status_code == 200
     assert server.is_wiped()
 

@@ -230,7 +230,7 @@ def _people(
     )
 
 
-_KEPT = "it compares whole recordings, and who is kept is in both."
+_KEPT = "it compares recordings of one person, and this one was sent with turns."
 
 
 def _extension(reader: Any, suffix: str) -> str:
