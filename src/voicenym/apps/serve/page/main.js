@@ -308,11 +308,7 @@ at("token-form").addEventListener("submit", (event) => {
   event.preventDefault();
   useToken(at("token").value);
   at("token").value = "";
-  addEventListener("pagehide", giveUp);
-addEventListener("beforeunload", (event) => {
-  if (state.recorder || state.stop) event.preventDefault(); // the browser asks whether to leave
-});
-load();
+  load();
 });
 for (const kind of ["dragover", "dragleave", "drop"]) {
   at("drop").addEventListener(kind, (event) => {
