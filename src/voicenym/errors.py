@@ -6,6 +6,8 @@ message and exits with a status other than zero. Anything else that is raised is
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 
 LONGEST = 255
@@ -16,7 +18,12 @@ class VoicenymError(Exception):
     """Base class of errors that a user can mend; the message names the object and the cure.
 
     Quoted input longer than a file name is shortened.
+
+    Attributes:
+        details: further lines for the user.
     """
+
+    details: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return _LONG.sub(lambda found: f"{found[0][:60]}...", super().__str__())
@@ -42,6 +49,29 @@ def printable(text: str) -> str:
     else write lines of its own, or move the cursor of a terminal.
     """
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+_CURES = {
+    errno.EACCES: "ask its owner for permission, or choose another place",
+    errno.EPERM: "ask its owner for permission, or choose another place",
+    errno.EROFS: "choose another place",
+    errno.ENAMETOOLONG: "give a shorter name",
+    errno.ENOTDIR: "a part of the path is a file; check the name",
+    errno.ELOOP: "its links lead in a circle; check where they lead",
+    errno.EEXIST: "a file is in the way; choose another name",
+    errno.ENOSPC: "free some space and run again",
+    errno.EDQUOT: "free some space and run again",
+}
+
+
+def of_path(error: OSError) -> VoicenymError | None:
+    """Message on a path that the system refuses, for what no other message foresaw; None if the
+    error names no path, or its cause may be a defect of ours.
+    """
+    cure = _CURES.get(error.errno or 0)
+    if cure is None or error.filename is None:
+        return None
+    return VoicenymError(f"{os.fsdecode(error.filename)}: {error.strerror}; {cure}")
 
 
 class AudioError(VoicenymError):

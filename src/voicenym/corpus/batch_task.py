@@ -26,6 +26,7 @@ from voicenym.errors import (
     UnknownSystemError,
     VoicenymError,
     WeightsError,
+    of_path,
 )
 from voicenym.pseudonym import Pseudonym
 
@@ -245,6 +246,8 @@ def in_words(error: BaseException, item: Item | None = None) -> str:
         where = f"{error.filename}: " if error.filename else about
         if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             return f"{where}the disk is full; free some space and run again"
+        if (told := of_path(error)) is not None:
+            return str(told)
         return f"{where}{error.strerror or error}; check space and permissions"
     if _out_of_memory(error):
         return f"{about}needs more memory than there is; use fewer --workers, or split it"

@@ -208,11 +208,12 @@ def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
     Raises:
         CorpusError: two paths are equal; the message names both.
     """
-    taken: dict[Path, Path | Openable] = {}
+    taken: dict[str, Path | Openable] = {}
     originals = (i.source if isinstance(i.source, Path) else i.source.path for i in items)
-    sources = {path.resolve(): path for path in originals if path is not None}
+    # not Path.resolve, which fails on links that lead in a circle
+    sources = {os.path.realpath(path): path for path in originals if path is not None}
     for item in items:
-        target = item.target.resolve()
+        target = os.path.realpath(item.target)
         if target in taken:
             where = "one file" if opaque else item.target
             cure = "or give them separately" if opaque else "give them separately, or use --rename"

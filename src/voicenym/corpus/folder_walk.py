@@ -84,7 +84,7 @@ def walk(root: Path, without: Path | None = None, *, links: bool = False) -> Fou
             ``root`` are followed, because a folder of an unknown sender may link to any file.
     """
     found = Found()
-    inside = None if without is None else without.resolve()
+    inside = None if without is None else Path(os.path.realpath(without))
     whole = root.resolve()
 
     def closed(error: OSError) -> None:

@@ -16,6 +16,7 @@ from voicenym.errors import (
     UnknownSystemError,
     VoicenymError,
     WeightsError,
+    printable,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Omission:
     def __str__(self) -> str:
         file = PurePath(self.reason.partition(":")[0])
         text = self.reason if file.stem == self.name else f"{self.name}: {self.reason}"
-        return f"{self.step}: {text}" if self.step else text
+        return printable(f"{self.step}: {text}" if self.step else text)
 
 
 class LeftOut:
@@ -108,9 +109,9 @@ class LeftOut:
         try:
             yield
         except VoicenymError as error:
-            if not len(self) or self.fail_fast:
-                raise
-            raise type(error)(f"{error}\n{self.summary()}") from error
+            if len(self) and not self.fail_fast:
+                error.details = tuple(self.summary().splitlines())
+            raise
 
 
 STRICT: LeftOut = LeftOut(fail_fast=True)

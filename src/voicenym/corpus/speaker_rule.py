@@ -14,6 +14,7 @@ Rule 1 of earlier versions used the folder that holds the file; ``parent`` selec
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
@@ -99,7 +100,7 @@ def is_own(speaker: str) -> bool:
 
 def by_parent(path: Path) -> str:
     """Rule 1: the name of the folder that holds the file."""
-    return path.resolve().parent.name
+    return Path(os.path.realpath(path)).parent.name
 
 
 def by_folders(

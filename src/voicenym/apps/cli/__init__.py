@@ -15,7 +15,7 @@ from voicenym.apps.cli.command_group import Entry, Group, new_app
 from voicenym.apps.cli.interrupts import Interrupts
 from voicenym.apps.cli.standard_output import checked_output, open_closed_streams
 from voicenym.ending_signals import ending_signals, ignore_hangups
-from voicenym.errors import VoicenymError, printable
+from voicenym.errors import VoicenymError, of_path, printable
 from voicenym.isolation import isolate
 from voicenym.thread_spinning import limit_spinning
 
@@ -133,13 +133,20 @@ def main() -> None:
     except VoicenymError as error:
         if os.environ.get("VOICENYM_DEBUG"):
             raise
-        typer.echo(printable(f"voicenym: error: {error}"), err=True)
+        for line in (f"voicenym: error: {error}", *error.details):
+            typer.echo(printable(line), err=True)
         sys.exit(1)
     except KeyboardInterrupt:
         _say_interrupted()
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+    except OSError as error:
+        told = of_path(error)
+        if told is None or os.environ.get("VOICENYM_DEBUG"):
+            raise
+        typer.echo(printable(f"voicenym: error: {told}"), err=True)
+        sys.exit(1)
 
 
 def _say_interrupted() -> None:
@@ -159,7 +166,7 @@ def _warned(
 ) -> None:
     """Prints warnings of the package in one line, and passes all others on."""
     if category is UserWarning and filename.startswith(PACKAGE):
-        typer.echo(f"voicenym: warning: {message}", err=True)
+        typer.echo(printable(f"voicenym: warning: {message}"), err=True)
     else:
         _developers(message, category, filename, lineno, file, line)
 

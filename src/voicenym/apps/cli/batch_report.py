@@ -33,8 +33,10 @@ class Messages:
 
     def __call__(self, text: str) -> None:
         if not self._quiet:
-            wraps = sys.stderr.isatty()
-            typer.echo(tables.wrapped(text, tables.width(), rest="  ") if wraps else text, err=True)
+            line = printable(text)
+            if sys.stderr.isatty():
+                line = tables.wrapped(line, tables.width(), rest="  ")
+            typer.echo(line, err=True)
 
     def warn(self, text: str) -> None:
         typer.echo(printable(f"voicenym: warning: {text}"), err=True)
