@@ -1,5 +1,6 @@
 """Finished parts of a run: what is taken again is what was added, in order, and whole."""
 
+import errno
 import json
 import stat
 
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voicenym import kept_work
 from voicenym.errors import VoicenymError
 from voicenym.kept_work import KeptWork, digest_of
 
@@ -111,3 +113,39 @@ def test_work_without_a_name_is_in_no_folder(tmp_path):
 def test_digests_tell_lists_apart(one, other):
     assert (digest_of(*one) == digest_of(*other)) == (one == other)
     assert json.dumps(digest_of(*one))
+
+
+class FullDisk:
+    """An open file whose disk takes no more after some writes."""
+
+    def __init__(self, file, writes):
+        self._file, self.writes = file, writes
+
+    def __getattr__(self, name):
+        return getattr(self._file, name)
+
+    def write(self, data):
+        self.writes -= 1
+        if self.writes < 0:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return self._file.write(data)
+
+
+@pytest.mark.parametrize("writes", [1, 2, 3, 5])
+def test_a_run_goes_on_where_the_disk_is_full_and_leaves_nothing(writes, tmp_path):
+    path = tmp_path / "kept"
+    work = KeptWork(FullDisk(path.open("w+b"), writes), path, STAMP)
+    for part in PARTS:
+        work.note(*part)
+    work.close()
+    whole = (writes - 1) // 3  # a part is written in three
+    assert taken(path, ["one"]) == ([PARTS[0][1:]] if whole else [None])
+    work.remove()
+    assert not path.exists()
+
+
+def test_no_work_is_kept_on_a_disk_that_is_full_from_the_beginning(tmp_path, monkeypatch):
+    opened = kept_work.open_private
+    monkeypatch.setattr(kept_work, "open_private", lambda *a: FullDisk(opened(*a), 0))
+    assert KeptWork.open(tmp_path / "kept", STAMP) is None
+    assert not (tmp_path / "kept").exists()

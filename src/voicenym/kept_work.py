@@ -60,6 +60,7 @@ class KeptWork:
         file.seek(0)
         self._end = len(first) if file.readline(MOST_LINE) == first else 0
         self._replays = bool(self._end)
+        self._full = False
         if not self._end:
             self._append(first)
 
@@ -86,7 +87,12 @@ class KeptWork:
                 return None
             except OSError:
                 pass  # a file system without locks
-        return cls(file, path, stamp)
+        try:
+            return cls(file, path, stamp)
+        except OSError:  # the disk is full
+            _closed(file)
+            path.unlink(missing_ok=True)
+            return None
 
     @classmethod
     def unnamed(cls, folder: Path | None) -> KeptWork:
@@ -126,6 +132,21 @@ class KeptWork:
         self._append(head, data, b"\n")
         return KeptPart(facts, place, len(data))
 
+    def note(self, key: str, facts: Mapping[str, Any], data: bytes = b"") -> None:
+        """Keeps the next part for another run alone: on a full disk, no further one is kept, and
+        this run goes on.
+
+        Args:
+            key, facts, data: as of :meth:`add`.
+        """
+        if self._full:
+            return
+        try:
+            self.add(key, facts, data)
+        except OSError:
+            self._full = True
+            _closed(self._file)
+
     def read(self, place: int, size: int) -> bytes:
         """Bytes of the data of a part."""
         self._file.seek(place)
@@ -137,7 +158,7 @@ class KeptWork:
 
     def remove(self) -> None:
         """Removes the file, because the run is complete."""
-        if self._file.closed:
+        if self._file.closed and not self._full:
             return
         if fcntl is None:  # where an open file cannot be removed
             self._file.close()
@@ -171,6 +192,12 @@ class KeptWork:
         self._file.truncate()
         self._file.flush()
         self._end = self._file.tell()
+
+
+def _closed(file: IO[bytes]) -> None:
+    """Closes a file on a full disk, which cannot take what is left to write."""
+    with suppress(OSError):
+        file.close()
 
 
 def beside(place: Path, kind: str) -> Path:

@@ -12,6 +12,11 @@ import torch
 from voicenym.audio import Audio, Format, open_reader, open_writer, read, write
 from voicenym.errors import AudioError
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
 EXTENSIONS = ["wav", "flac", "ogg", "opus", "mp3", "m4a", "mkv", "webm", "aac"]
 
 
@@ -67,6 +72,22 @@ def test_disk_full(tmp_path, monkeypatch):
     with pytest.raises(AudioError, match=r"a\.wav: the disk is full"):
         write(tmp_path / "a.wav", Audio(torch.zeros(10), 8000))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(resource is None, reason="no limit of the size of files here")
+@pytest.mark.parametrize("extension", [*EXTENSIONS, "w64", "mov"])
+@pytest.mark.parametrize("most", [0, 900, 9_000])
+def test_a_disk_that_fills_up_is_an_error_and_nothing_is_printed(most, extension, tmp_path, capfd):
+    noise = Audio(0.5 * torch.randn(96_000, generator=torch.Generator().manual_seed(0)), 48000)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        with pytest.raises(AudioError, match=rf"a\.{extension}: the disk is full"):
+            write(tmp_path / f"a.{extension}", noise)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert list(tmp_path.iterdir()) == []
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a", "a.amr"])

@@ -13,6 +13,7 @@ import numpy as np
 from voicenym.audio import libav, pcm
 from voicenym.audio.av_source import MOST_PLANES
 from voicenym.audio.containers import CONTAINERS, ENCODERS, unfit
+from voicenym.audio.nameless_file import Written
 from voicenym.audio.types import Format
 from voicenym.audio.video_stream import Picture
 
@@ -70,6 +71,7 @@ class AvSink:
         self._name = str(path)
         self._picture: Picture | None = None
         self._output: BinaryIO | None = None
+        self._written: Written | None = None
         self._codec = av.Codec(ENCODERS.get(format.codec, format.codec), "w")
         self._encoder_rate = self._nearest_rate(rate)
         self._resampler: Any = None
@@ -96,7 +98,8 @@ class AvSink:
                     options["video_track_timescale"] = str(base.denominator)
                 self._offset = round(self._picture.offset() * self._encoder_rate)
             self._output = path.open("wb")
-            self._container = libav.open_output(self._output, muxer, options)
+            self._written = Written(self._output)
+            self._container = libav.open_output(self._written, muxer, options)
             if self._picture is not None:
                 self._picture.add_to(self._container)
             self._open_encoder(channels)
@@ -260,6 +263,8 @@ class AvSink:
     def _finish_picture(self) -> None:
         self._mux_picture(None)
         self._container.close()
+        if self._written is not None and self._written.failure is not None:
+            raise self._written.failure
         if self._output is not None:
             self._output.flush()
         self.close()

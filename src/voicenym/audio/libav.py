@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import av
 
 from voicenym.audio.container_detection import DEMUXERS
-from voicenym.audio.nameless_file import reading, writing
+from voicenym.audio.nameless_file import Written, reading
 
 MOST_STREAMS = 64
 MOST_FRAME = 1 << 21
@@ -71,10 +71,10 @@ def open_input(file: BinaryIO, demuxer: str) -> Any:
     )
 
 
-def open_output(file: BinaryIO, muxer: str, options: Mapping[str, str]) -> Any:
+def open_output(file: Written, muxer: str, options: Mapping[str, str]) -> Any:
     """A PyAV container that writes to an open file, which stays open when it is closed."""
     return av.open(
-        writing(file),
+        file,
         "w",
         format=muxer,
         options=dict(options),

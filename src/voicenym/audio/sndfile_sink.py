@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -18,12 +20,26 @@ _LIMITS = {"flac": (FLAC_CHANNELS, MOST_FLAC_RATE), "vorbis": (255, 200_000)}
 """Largest number of channels, and largest rate in Hz, of the encoders."""
 _PIECE = 4096
 """Frames passed to libvorbis at once; much larger pieces overflow its stack."""
+_TRIED = 1 << 16
+"""Bytes that are written to learn the error of a disk."""
 # Bits per second and channel that libvorbis spends at 44.1 kHz for quality 0 and 1.
 _LEAST, _MOST = 32_000.0, 250_000.0
 
 
-def _descriptor(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC)
+@contextmanager
+def _disk_errors(path: Path | IO[bytes]) -> Iterator[None]:
+    """Context manager in which a failure of libsndfile, which does not say why, is the error of the
+    disk that further bytes meet, if any.
+    """
+    try:
+        yield
+    except (soundfile.LibsndfileError, RuntimeError):
+        if isinstance(path, Path):
+            with open(path, "ab", buffering=0) as file:
+                left = _TRIED
+                while left:
+                    left -= file.write(bytes(left)) or 0
+        raise
 
 
 class SndfileSink:
@@ -50,22 +66,25 @@ class SndfileSink:
         place = (
             os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC) if isinstance(path, Path) else path
         )
-        self._file = soundfile.SoundFile(
-            place, "w", rate, channels, compression_level=level, **settings
-        )
+        with _disk_errors(path):
+            self._file = soundfile.SoundFile(
+                place, "w", rate, channels, compression_level=level, **settings
+            )
 
     def write(self, block: pcm.Block) -> None:
-        for start in range(0, block.shape[1], _PIECE):
-            piece = block[self._order, start : start + _PIECE].T
-            if self._vorbis:
-                self._file.write(np.clip(piece, -1.0, 1.0))
-            elif self._bits == 16:
-                self._file.write(pcm.to_int(piece, 16).astype(np.int16))
-            else:
-                self._file.write((pcm.to_int(piece, 24) << 8).astype(np.int32))
+        with _disk_errors(self._path):
+            for start in range(0, block.shape[1], _PIECE):
+                piece = block[self._order, start : start + _PIECE].T
+                if self._vorbis:
+                    self._file.write(np.clip(piece, -1.0, 1.0))
+                elif self._bits == 16:
+                    self._file.write(pcm.to_int(piece, 16).astype(np.int16))
+                else:
+                    self._file.write((pcm.to_int(piece, 24) << 8).astype(np.int32))
 
     def finish(self) -> None:
-        self._file.close()
+        with _disk_errors(self._path):
+            self._file.close()
         if not isinstance(self._path, Path):
             return
         if self._vorbis:

@@ -88,5 +88,5 @@ def _activity(
     if kept is not None:
         facts = {"samples": samples, "chunks": len(probabilities)}
         data = np.concatenate([probabilities, overlap]).astype(np.float32).tobytes()
-        kept.add(STAGES[0], facts, data)
+        kept.note(STAGES[0], facts, data)
     return samples, probabilities, overlap

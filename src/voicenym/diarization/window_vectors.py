@@ -105,5 +105,5 @@ def _vectors(
     found = encoder.embed(waiting, padded=round(WINDOW * encoder.RATE))  # one shape of batches
     vectors = torch.nn.functional.normalize(found, dim=1).numpy()
     if kept is not None:
-        kept.add(key, {}, np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
+        kept.note(key, {}, np.ascontiguousarray(vectors, dtype=np.float32).tobytes())
     return vectors

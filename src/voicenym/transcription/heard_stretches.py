@@ -92,7 +92,7 @@ class HeardStretches:
 
     def add(self, key: str, stretch: HeardStretch) -> None:
         """Keeps the next stretch."""
-        self._work.add(key, asdict(stretch))
+        self._work.note(key, asdict(stretch))
 
     def close(self) -> None:
         """Closes the file, which stays for another run."""
