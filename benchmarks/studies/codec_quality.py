@@ -100,9 +100,9 @@ class SpeakersOfCodec(Verifier):
 def parameters(
     weights: Path, voice: str, codebooks: int, strength: float
 ) -> tuple[tuple[str, Any], ...]:
-    """Of the system."""
-    given = {"codebooks": codebooks, "strength": strength, "voice": voice, "weights": str(weights)}
-    return tuple(given.items())
+    """Of the system; at strength 0, of one that keeps the speaker's voice by name."""
+    kept = {"strength": strength, "voice": voice} if strength else {"identity": "copy"}
+    return tuple({"codebooks": codebooks, **kept, "weights": str(weights)}.items())
 
 
 def over_speakers(values: Sequence[float], speakers: Sequence[str], replicates: int) -> Measured:

@@ -73,13 +73,20 @@ def test_strength_goes_from_the_own_voice_to_the_other(folders, speech):
         system = load("musa", voice="empty", strength=strength, weights=str(folders["whole"]))
         return system(source, who).samples
 
-    own, half, full = at(0.0), at(0.5), at(1.0)
+    copied = load("musa", identity="copy", weights=str(folders["whole"]))
+    own, half, full = copied(source, who).samples, at(0.5), at(1.0)
     assert distance(own, half) < distance(own, full)
     codec, _ = Codec.load(folders["whole"])
     vector = CodecSpeakers(codec).embed([speech])
     core = CodedCore(codec, vector, vector, None)
     rebuilt = torch.cat([core.push(speech[None]), core.flush()], 1)[0]
     torch.testing.assert_close(own, rebuilt, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("strength", [0.0, -0.1, 1.1, float("nan")])
+def test_the_own_voice_is_kept_by_name_alone(strength):
+    with pytest.raises(UnknownSystemError, match="identity=copy keeps the speaker's voice by name"):
+        load("musa", strength=strength)
 
 
 def test_windows_give_what_blocks_of_any_size_give(folders, speech, monkeypatch):
@@ -104,12 +111,12 @@ def test_windows_give_what_blocks_of_any_size_give(folders, speech, monkeypatch)
 
 
 def test_a_live_stream_hears_who_speaks_after_a_second(folders, speech):
-    system = load("musa", strength=0.0, weights=str(folders["causal"]))
+    system = load("musa", identity="copy", weights=str(folders["causal"]))
     stream = system.stream(KEY.pseudonym("a"), 16_000)
     live = torch.cat([stream.push(speech), stream.flush()])
     assert live.shape == speech.shape
     assert system.profile_optional
-    # At strength 0 what is put back is what is taken away: the mean speaker's vector in the first
+    # Of a copy, what is put back is what is taken away: the mean speaker's vector in the first
     # second, then the speaker's.
     codec, _ = Codec.load(folders["causal"])
     mean = codec.voices.mean[None]

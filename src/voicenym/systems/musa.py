@@ -51,7 +51,8 @@ class Musa(Anonymizer):
 
     Args:
         strength: weight of the target voice in a linear blend with the speaker's own: 1 for the
-            target alone, 0 for the speaker's own.
+            target alone. Above 0, which would be the speaker's own voice: ``identity=copy`` names
+            that.
         codebooks: number of first codebooks that frames are decoded from; 0 for all, as in the
             paper. Fewer codebooks remove more speaker information and more content.
         voice: ``turned``, the speaker's vector under a rotation drawn by the pseudonym, which keeps
@@ -121,10 +122,10 @@ class Musa(Anonymizer):
     )
 
     def __post_init__(self) -> None:
-        if not 0.0 <= self.strength <= 1.0:
+        if not 0.0 < self.strength <= 1.0:
             raise UnknownSystemError(
-                "musa: strength is 0 (the speaker's own voice) to 1 (all of the other one), not "
-                f"{self.strength}"
+                "musa: strength is above 0 (the speaker's own voice) and 1 at most (all of the other "
+                f"one), not {self.strength:g}; identity=copy keeps the speaker's voice by name"
             )
         if self.codebooks < 0:
             raise UnknownSystemError(
