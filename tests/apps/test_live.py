@@ -122,6 +122,7 @@ def test_sound_with_nan_comes_out_as_silence_and_a_message(command):
         (["--stdin", "--stdout"], b"x", "standard input: no sound"),
         (["--stdin", "--stdout"], b"xxx", "ends within a sample"),
         (["--stdin"], b"", "--stdin and --stdout go together"),
+        (["--stdin", "--stdout", "--json"], b"xx", "--json goes with --list-devices or --measure"),
         (["--stdin", "--stdout", "--out", "x"], b"", "use no devices"),
         (["--stdin", "--stdout", "--pcm", "mp3"], b"", "--pcm is s16le or f32le, not 'mp3'"),
         (["--stdin", "--stdout", "--margin", "20"], b"", "leave out --margin"),

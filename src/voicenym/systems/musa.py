@@ -124,8 +124,9 @@ class Musa(Anonymizer):
     def __post_init__(self) -> None:
         if not 0.0 < self.strength <= 1.0:
             raise UnknownSystemError(
-                "musa: strength is above 0 (the speaker's own voice) and 1 at most (all of the other "
-                f"one), not {self.strength:g}; identity=copy keeps the speaker's voice by name"
+                "musa: strength is above 0 (the speaker's own voice) and 1 at most (all of the "
+                f"other one), not {self.strength:g}; identity=copy keeps the speaker's voice by "
+                "name"
             )
         if self.codebooks < 0:
             raise UnknownSystemError(
