@@ -133,6 +133,38 @@ def test_an_ogg_cut_between_pages(tmp_path, codec):
         assert reader.warnings == ()
 
 
+@pytest.mark.parametrize("codec", ["vorbis", "opus", "flac"])
+def test_an_ogg_with_a_damaged_or_missing_page(tmp_path, codec):
+    path = tmp_path / "bad.ogg"
+    write(path, Audio(noise(6.0).samples, 48000, Format("ogg", codec)))
+    data = path.read_bytes()
+    places = ogg_pages(data)
+    middle, after = places[len(places) // 2], places[len(places) // 2 + 1]
+    altered = bytearray(data)
+    altered[after - 20] ^= 1
+    lost = bytearray(data)
+    lost[middle : middle + 4] = b"Lost"
+    for damaged in (altered, lost, data[:middle] + data[after:]):
+        path.write_bytes(damaged)
+        for lenient in (False, True):
+            with pytest.raises(AudioError, match=rf"bad\.ogg: is damaged.* at byte {middle}"):
+                read(path, lenient=lenient)
+    path.write_bytes(data + b"TAG" + bytes(125))  # what taggers append
+    assert read(path).samples.shape[-1] == 6 * 48000
+
+
+@pytest.mark.parametrize("codec", ["vorbis", "opus"])
+def test_an_ogg_of_a_live_stream_that_was_joined_late(tmp_path, codec):
+    path = tmp_path / "live.ogg"
+    write(path, Audio(noise(8.0).samples, 48000, Format("ogg", codec)))
+    data = path.read_bytes()
+    places = ogg_pages(data)
+    sound = next(at for at in places if struct.unpack_from("<q", data, at + 6)[0] > 0)
+    later = places[places.index(sound) + 2]
+    path.write_bytes(data[:sound] + data[later:])
+    assert 3 * 48000 < read(path).samples.shape[-1] < 8 * 48000
+
+
 def mp3_frames(path):
     """Where the frames of an mp3 begin, without its header, and its end."""
     with av.open(str(path)) as container:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from typing import BinaryIO
 
+from voicenym.audio.ogg_pages import damaged_at
 from voicenym.audio.stated_size import stated_size
 from voicenym.errors import AudioError
 
@@ -34,7 +35,7 @@ def check(file: BinaryIO, name: str, lenient: bool = False) -> str | None:
         A warning, if such an Ogg is accepted.
 
     Raises:
-        AudioError: the end is missing.
+        AudioError: the end is missing, or a page of an Ogg.
     """
     warning = None
     file.seek(0)
@@ -57,6 +58,11 @@ def check(file: BinaryIO, name: str, lenient: bool = False) -> str | None:
                     f"--lenient to take what is there"
                 )
             warning = f"{message}; what is there was taken"
+        if not broken and (place := damaged_at(file)) is not None:
+            raise AudioError(
+                f"{name}: is damaged: a part is missing or altered at byte {place}, which would be "
+                "left out of the sound; get a whole copy of the recording"
+            )
     elif (stated := stated_size(file, head, size)) is not None:
         broken = stated > size
     else:

@@ -205,7 +205,9 @@ def live(
         live_runs.print_devices(as_json)
         return
     if as_json and measure is None:
-        raise VoicenymError("--json goes with --list-devices or --measure; add one, or leave it out")
+        raise VoicenymError(
+            "--json goes with --list-devices or --measure; add one, or leave it out"
+        )
     if caller not in (None, "left", "right"):
         raise VoicenymError(f"--caller is left or right, not {caller!r}")
     if pcm not in FORMATS:
