@@ -11,6 +11,7 @@ import numpy as np
 
 from voicenym.audio import libav
 from voicenym.audio.pcm import Block, to_float
+from voicenym.audio.sound_gaps import TIMED, SoundGaps
 from voicenym.audio.truncation import truncated, xing
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
@@ -24,6 +25,8 @@ _MOST_PADDING = 8192
 _COUNTED = ("aiff", "ape", "au", "caf", "dsf", "mpc8", "tak", "tta", "w64", "wv")
 """Demuxers whose durations are exact numbers of samples in the file, not estimates."""
 
+_SILENCE = 1 << 16
+"""Samples of a block of silence in a gap."""
 _COUNT_SLACK = 16
 """Largest difference between a stated number of samples and the sound, by rounding of time."""
 
@@ -85,6 +88,7 @@ class AvSource:
             stream = self._stream = self._container.streams.audio[0]
             context = stream.codec_context
             libav.limit(context)
+        self._gaps = SoundGaps(self.rate, name) if demuxer in TIMED else None
         self.frames: int | None = self._limit or self._estimate()
         self.format = self._format(kind, context, size)
 
@@ -179,29 +183,37 @@ class AvSource:
                 packets += 1
                 if packet.is_corrupt:
                     raise truncated(self._name)
-            for frame in self._readable(packet.decode()):
+            for frame in packet.decode():
                 if frame.sample_rate != self.rate or frame.layout.nb_channels != self.channels:
                     raise AudioError(
                         f"{self._name}: changes its sample rate or channels midway; "
                         f"convert it to WAV first"
                     )
-                samples = frame.to_ndarray()
-                if not frame.format.is_planar:
-                    samples = samples.reshape(-1, self.channels).T
-                yield to_float(samples)
+                missing = 0 if self._gaps is None else self._gaps.before(frame)
+                for start in range(0, missing, _SILENCE):
+                    size = min(_SILENCE, missing - start)
+                    yield np.zeros((self.channels, size), np.float32)
+                for readable in self._readable(frame):
+                    samples = readable.to_ndarray()
+                    if not readable.format.is_planar:
+                        samples = samples.reshape(-1, self.channels).T
+                    yield to_float(samples)
         if self._promised_packets is not None and packets < self._promised_packets:
             raise truncated(self._name)
 
-    def _readable(self, frames: list[Any]) -> list[Any]:
+    def _readable(self, frame: Any) -> list[Any]:
         if self.channels < MOST_PLANES:
-            return frames
-        packed = []
-        for frame in frames:
-            if self._packer is None:
-                kind = frame.format.name.removesuffix("p")
-                self._packer = av.AudioResampler(kind, frame.layout.name, frame.sample_rate)
-            packed += self._packer.resample(frame)
+            return [frame]
+        if self._packer is None:
+            kind = frame.format.name.removesuffix("p")
+            self._packer = av.AudioResampler(kind, frame.layout.name, frame.sample_rate)
+        packed: list[Any] = self._packer.resample(frame)
         return packed
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Of what was read so far."""
+        return () if self._gaps is None else self._gaps.warnings
 
     def close(self) -> None:
         self._container.close()

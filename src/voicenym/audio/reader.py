@@ -27,6 +27,8 @@ class _Source(Protocol):
     format: Format
     has_picture: bool
 
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
     def blocks(self, size: int) -> Iterator[pcm.Block]: ...
     def close(self) -> None: ...
 
@@ -41,7 +43,6 @@ class Reader(Closing):
         frames: samples per channel; ``None`` if unknown, an estimate for compressed sound.
         format: of its storage.
         has_picture: whether it has a video track.
-        warnings: for the user, each a sentence that names the file.
     """
 
     def __init__(
@@ -55,8 +56,13 @@ class Reader(Closing):
         self.frames = source.frames
         self.format = source.format
         self.has_picture = source.has_picture
-        self.warnings = warnings
+        self._warnings = warnings
         self._used = False
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """For the user, each a sentence that names the file; all of them once it is read."""
+        return (*self._warnings, *self._source.warnings)
 
     def blocks(self, size: int) -> Iterator[pcm.Block]:
         """Blocks of the recording, from its beginning, once.

@@ -42,6 +42,7 @@ class SndfileSource:
     """
 
     has_picture = False
+    warnings: tuple[str, ...] = ()
 
     def __init__(self, file: BinaryIO, name: str, size: int) -> None:
         self._name = name

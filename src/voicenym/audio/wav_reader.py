@@ -26,6 +26,8 @@ class WavSource:
         AudioError: no samples, an invalid header, or less data than the header states.
     """
 
+    warnings: tuple[str, ...] = ()
+
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._file = file
         self._name = name

@@ -81,6 +81,11 @@ class RemovedSound:
         if have:
             yield np.concatenate(kept, 1)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the recording."""
+        return self._reader.warnings
+
     def close(self) -> None:
         self._reader.close()
 
@@ -106,7 +111,7 @@ def removed(
 ) -> Reader:
     """A reader of the recording with intervals replaced, as by :class:`RemovedSound`."""
     source: Any = RemovedSound(reader, intervals, frames, way, words)
-    return Reader(source, None, reader.name, reader.warnings)
+    return Reader(source, None, reader.name)
 
 
 def pieces(intervals: Sequence[Interval], rate: int, frames: int) -> list[Piece]:
