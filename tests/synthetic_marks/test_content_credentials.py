@@ -144,6 +144,11 @@ def test_faulty_credentials(credential_files, tmp_path):
         marks.read_credential(tmp_path / "none.pem", key, "es256")
     with pytest.raises(VoicenymError, match=r"chain.pem: holds no private key"):
         marks.read_credential(chain, chain, "es256")
+    for kind in ("EC", "RSA", "ENCRYPTED"):
+        other = tmp_path / f"{kind}.pem"
+        other.write_bytes(key.read_bytes().replace(b" PRIVATE", f" {kind} PRIVATE".encode()))
+        with pytest.raises(VoicenymError, match=rf"{kind}.pem: .*not in PKCS#8.*openssl pkcs8"):
+            marks.read_credential(chain, other, "es256")
     key.chmod(0o644)
     with pytest.raises(VoicenymError, match="chmod 600"):
         marks.read_credential(chain, key, "es256")

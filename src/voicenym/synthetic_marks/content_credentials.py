@@ -88,10 +88,10 @@ def read_credential(chain: Path, private_key: Path, algorithm: str) -> Credentia
     if algorithm not in ALGORITHMS:
         raise VoicenymError(f"no algorithm {algorithm!r}; use one of {', '.join(ALGORITHMS)}")
     certificates, key = _pem(chain, b"CERTIFICATE"), _pem(private_key, b"PRIVATE KEY")
-    if b"ENCRYPTED" in key:
+    if b"-----BEGIN PRIVATE KEY-----" not in key:
         raise VoicenymError(
-            f"{private_key}: is encrypted; write it without a passphrase to a file of mode 0600: "
-            "openssl pkcs8 -in KEY -out PLAIN.pem -topk8 -nocrypt"
+            f"{private_key}: is encrypted, or not in PKCS#8; write it so and without a passphrase, "
+            "to a file of mode 0600: openssl pkcs8 -in KEY -out PLAIN.pem -topk8 -nocrypt"
         )
     if os.name == "posix" and stat.S_IMODE(private_key.stat().st_mode) & 0o077:
         raise VoicenymError(f"{private_key}: others can read it; close it: chmod 600 {private_key}")
