@@ -104,6 +104,32 @@ def test_music_does_not_count_as_speech_of_a_language(told):
     assert "4 s sound like music or noise" in text
 
 
+@pytest.mark.parametrize(
+    ("seconds", "found"), [((60.0, 30.0, 60.0), True), ((60.0, 4.0, 300.0), False)]
+)
+def test_a_passage_in_another_language_is_told_where_the_whole_is_not(told, seconds, found):
+    wave, parts = noise(sum(seconds)), zip((-1.0, 3.0, -1.0), seconds, strict=True)
+    scores = torch.cat([scored(value, -2.0, length) for value, length in parts], 1)
+    told.add(scores, wave)
+    (score,) = told.scores
+    assert score.mean < 0.0  # as that of a recording in one language
+    assert refusal(told._content.language_scores, told.scores) is None
+    assert (score.foreign >= seconds[1]) == found
+    assert [text.startswith("passages of ") for text in told.warnings] == [True] * found
+
+
+def test_passages_do_not_depend_on_how_frames_arrive(told):
+    values = 2.0 * torch.randn(1, 25 * 120, 1, generator=torch.Generator().manual_seed(3))
+    scores = torch.cat([values, values.new_full(values.shape, -2.0)], 2)
+    loud = torch.ones(1, scores.shape[1], dtype=torch.bool)
+    told.add(scores, noise(120.0), loud)
+    pieces = LanguageCheck(told._content)
+    for start in range(0, scores.shape[1], 150):
+        some = slice(start, start + 150)
+        pieces.add(scores[:, some], noise(6.0), loud[:, some])
+    assert pieces.scores[0].foreign == told.scores[0].foreign > 0.0
+
+
 def test_frames_of_music_count_by_the_mean_of_two_seconds(told):
     """A burst does not make music of speech, nor a word speech of music."""
     music = torch.where(torch.arange(100) % 50 < 5, 2.0, -1.0)

@@ -3,9 +3,10 @@
 An encoder of word codes turns any language, and music, into the sounds of its own. With language
 scores (:mod:`voicenym.nets.content.language_scores`) a pipeline refuses recordings of other
 languages by their first minute of speech, and recordings that are mostly music or noise; a warning
-tells of those whose language changes later, and of music in between. Without scores, a warning
-tells of speech that the codebook fits badly; it misses many recordings. Of an encoder without a
-codebook, a warning says of which language the weights are, and that nobody checked it.
+tells of those whose language changes later, or for a while, and of music in between. Without
+scores, a warning tells of speech that the codebook fits badly; it misses many recordings. Of an
+encoder without a codebook, a warning says of which language the weights are, and that nobody
+checked it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ LEAST_SECONDS = 3.0
 """Seconds of speech that a verdict by misfits needs."""
 ENOUGH_SECONDS = 60.0
 """Seconds of speech by which a recording is refused or not."""
+PASSAGE_SECONDS = 20.0
+"""Seconds of speech by which a passage in another language is found; of fewer, accents are taken
+for one."""
 MUSIC_SECONDS = 4.0
 """Seconds of music or noise from which a warning tells of it."""
 
@@ -34,11 +38,13 @@ class SpeechScore(NamedTuple):
         seconds: of speech.
         mean: of the scores of its frames (:meth:`Content.with_language_score`); 0 without speech.
         music: seconds of music or noise.
+        foreign: seconds of speech in passages that are likely of another language.
     """
 
     seconds: float
     mean: float
     music: float = 0.0
+    foreign: float = 0.0
 
 
 class LanguageCheck:
@@ -55,6 +61,7 @@ class LanguageCheck:
         self._sums = torch.zeros(0, dtype=torch.float64)
         self._frames = torch.zeros(0, dtype=torch.int64)
         self._music = torch.zeros(0, dtype=torch.int64)
+        self._passages: list[_Passages] = []
 
     def add(
         self,
@@ -77,12 +84,18 @@ class LanguageCheck:
         if not len(self._sums):
             self._sums = self._sums.new_zeros(rows)
             self._frames, self._music = self._frames.new_zeros(2, rows)
+            if (known := self._content.language_scores) is not None:
+                limit = known.limit_for(PASSAGE_SECONDS)
+                half = round(0.5 * PASSAGE_SECONDS * self._content.rate / self._content.hop)
+                self._passages = [_Passages(limit, half) for _ in range(rows)]
         values = scores[:, : loud.shape[1]].double()
         music = torch.zeros_like(loud)
         if values.shape[2] > 1:
             size = round(PIECE_SECONDS * self._content.rate / self._content.hop)
             music = loud & (_means(values[:, :, 1], loud, size) >= 0.0)
         speech = loud & ~music
+        for passages, row, own in zip(self._passages, values[:, :, 0], speech, strict=False):
+            passages.add(row[own].cpu())
         self._sums += torch.where(speech, values[:, :, 0], 0.0).sum(1).cpu()
         self._frames += speech.sum(1).cpu()
         self._music += music.sum(1).cpu()
@@ -99,7 +112,8 @@ class LanguageCheck:
         frame = self._content.hop / self._content.rate
         means = self._sums / self._frames.clamp_min(1)
         found = (self._frames * frame, means, self._music * frame)
-        return tuple(map(SpeechScore, *(x.tolist() for x in found)))
+        foreign = [passages.frames * frame for passages in self._passages] or [0.0] * len(means)
+        return tuple(map(SpeechScore, *(x.tolist() for x in found), foreign))
 
     @property
     def enough(self) -> bool:
@@ -117,7 +131,7 @@ class LanguageCheck:
             return _by_scores(self._content.language_scores, self.scores)
         limit = self._content.most_misfit
         assert limit is not None  # else it is off
-        for seconds, mean, _ in self.scores:
+        for seconds, mean, *_ in self.scores:
             if seconds >= LEAST_SECONDS and mean > limit:
                 return (
                     "the speech does not fit the language of the weights, which is English for "
@@ -126,6 +140,38 @@ class LanguageCheck:
                     "such as recast",
                 )
         return ()
+
+
+class _Passages:
+    """Frames of speech in passages of two halves whose mean score exceeds a limit.
+
+    Args:
+        limit: of the mean.
+        half: frames of half a passage; halves follow each other, passages begin with each half.
+
+    Attributes:
+        frames: in such passages so far.
+    """
+
+    def __init__(self, limit: float, half: int) -> None:
+        self._limit, self._half = limit, half
+        self._rest = torch.zeros(0, dtype=torch.float64)
+        self._before: float | None = None
+        self._counted = False
+        self.frames = 0
+
+    def add(self, scores: torch.Tensor) -> None:
+        """Adds scores ``[frame]`` of speech."""
+        *whole, self._rest = torch.cat([self._rest, scores]).split(self._half)
+        if len(self._rest) == self._half:
+            whole.append(self._rest)
+            self._rest = self._rest[:0]
+        for part in whole:
+            mean = float(part.mean())
+            foreign = self._before is not None and 0.5 * (self._before + mean) > self._limit
+            if foreign:
+                self.frames += self._half if self._counted else 2 * self._half
+            self._before, self._counted = mean, foreign
 
 
 def _means(values: torch.Tensor, loud: torch.Tensor, size: int) -> torch.Tensor:
@@ -166,6 +212,12 @@ def _of_language(scores: LanguageScores, rows: tuple[SpeechScore, ...]) -> tuple
             f"much of the speech is likely not of the language of the weights ({scores.language}), "
             "so that its words are lost: cut the recording where the language changes, or choose a "
             "system that keeps all sounds, such as recast",
+        )
+    if foreign := max((row.foreign for row in rows), default=0.0):
+        return (
+            f"passages of {foreign:.0f} s of speech are likely not of the language of the weights "
+            f"({scores.language}), at least in part, so that their words are lost: cut them out, "
+            "or choose a system that keeps all sounds, such as recast",
         )
     if any(0.0 < row.seconds < scores.least for row in rows):
         return (
