@@ -107,6 +107,17 @@ def test_too_many_channels_or_too_high_a_rate(tmp_path, name, codec, channels, r
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("bits", [0, 48, 64, 65535])
+def test_a_wav_of_integers_that_nothing_reads(bits, tmp_path):
+    size = max(1, bits // 8) % 65536
+    form = struct.pack("<HHIIHH", 1, 1, 8000, 8000 * size, size, bits)
+    body = b"WAVEfmt " + struct.pack("<I", 16) + form + b"data" + struct.pack("<I", 8 * 960)
+    path = tmp_path / "a.wav"
+    path.write_bytes(b"RIFF" + struct.pack("<I", len(body) + 8 * 960) + body + bytes(8 * 960))
+    with pytest.raises(AudioError, match=r"a\.wav: its sound is .* convert it to WAV or FLAC"):
+        read(path)
+
+
 def ogg_pages(data):
     """Where the pages of an Ogg begin, and its end."""
     places, at = [], 0

@@ -30,8 +30,10 @@ _NAMES = (
     "adpcm_ct adpcm_sbpro_2 adpcm_sbpro_3 adpcm_sbpro_4 adpcm_ima_ws "
     "h264 hevc av1 libdav1d libaom-av1 vp8 vp9 mpeg4 mpeg1video mpeg2video mjpeg prores ffv1"
 )
-DECODERS = frozenset(_NAMES.split()) | {n for n in av.codecs_available if n.startswith("pcm_")}
-"""Permitted decoders: those of sound, and of copied pictures."""
+DECODERS = frozenset(_NAMES.split()) | {
+    n for n in av.codecs_available if n.startswith("pcm_") and "s64" not in n
+}
+"""Permitted decoders: those of sound, and of copied pictures. PyAV gives no 64-bit integers."""
 _LIMITS = {
     "codec_whitelist": ",".join(sorted(DECODERS)),
     "max_streams": str(MOST_STREAMS),

@@ -32,6 +32,14 @@ def test_a_file_and_its_folder_are_the_same_voice(voice):
     assert version(voice) != before
 
 
+@pytest.mark.parametrize("name", ["text.txt", "joe.onnx.json"])
+def test_a_file_of_another_kind_is_no_voice(name, voice):
+    (voice / "text.txt").write_text("what is said")
+    for read in (graph_file, opened, version):
+        with pytest.raises(VoicenymError, match=rf"{name}: no voice there; give the ONNX file"):
+            read(voice / name)
+
+
 def test_folders_without_a_voice_or_with_two_are_refused(voice):
     with pytest.raises(VoicenymError, match="no voice there"):
         graph_file(voice / "nowhere")

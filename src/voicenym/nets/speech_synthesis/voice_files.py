@@ -31,7 +31,7 @@ def graph_file(place: Path) -> Path:
     Raises:
         VoicenymError: none there, or several.
     """
-    if place.is_file():
+    if place.is_file() and place.suffix.lower() == ".onnx":
         return place
     found = graphs(place) if place.is_dir() else []
     if len(found) == 1:
