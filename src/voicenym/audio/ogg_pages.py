@@ -36,7 +36,7 @@ class Page:
     @property
     def is_whole(self) -> bool:
         """Whether its bytes are those that were written."""
-        return struct.unpack_from("<I", self.data, CHECKSUM)[0] == checksum(self.data)
+        return self.data[CHECKSUM:_SEGMENTS] == checksum(self.data).to_bytes(4, "little")
 
 
 def checksum(page: bytes) -> int:
