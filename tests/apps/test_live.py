@@ -127,7 +127,6 @@ def test_sound_with_nan_comes_out_as_silence_and_a_message(command):
         (["--stdin", "--stdout", "--pcm", "mp3"], b"", "--pcm is s16le or f32le, not 'mp3'"),
         (["--stdin", "--stdout", "--margin", "20"], b"", "leave out --margin"),
         (["--stdin", "--stdout", "--device-latency", "20"], b"", "leave out --margin and --dev"),
-        (["--stdin", "--stdout", "--json"], b"", "--json goes with --list-devices and --measure"),
         (["--stdin", "--stdout", "--rtp-codec", "pcma"], b"", "--rtp-codec, --rtp-type and --jit"),
         (["--jitter", "20"], b"", "--jitter go with --rtp"),
         (["--rtp", "4000", "--rtp-peer", "127.0.0.1:5", "--pcm", "f32le"], b"", "--pcm goes with"),

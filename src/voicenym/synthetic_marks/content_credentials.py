@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from voicenym.audio.atomic import AtomicFile, write_failed
 from voicenym.corpus.output_target import check_target
 from voicenym.errors import AudioError, DependencyError, VoicenymError
 from voicenym.libraries import library
+from voicenym.private import others_can_open
 from voicenym.special_files import refuse_named_pipe, special_kind
 
 _VOCABULARY = "http://cv.iptc.org/newscodes/digitalsourcetype/"
@@ -93,7 +93,7 @@ def read_credential(chain: Path, private_key: Path, algorithm: str) -> Credentia
             f"{private_key}: is encrypted, or not in PKCS#8; write it so and without a passphrase, "
             "to a file of mode 0600: openssl pkcs8 -in KEY -out PLAIN.pem -topk8 -nocrypt"
         )
-    if os.name == "posix" and stat.S_IMODE(private_key.stat().st_mode) & 0o077:
+    if others_can_open(private_key):
         raise VoicenymError(f"{private_key}: others can read it; close it: chmod 600 {private_key}")
     return Credential(certificates, key, algorithm)
 
