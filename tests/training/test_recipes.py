@@ -171,3 +171,25 @@ def test_every_folder_of_recordings_and_vectors_counts(tmp_path):
         place = {option: tmp_path / "vectors", "out": tmp_path / "vectors"}
         with pytest.raises(VoicenymError, match="holds the vectors to train on"):
             voicenym.train(recipe, **place, **more)
+
+
+def test_parts_without_a_seed_of_their_own_depend_on_that_of_the_configuration(tmp_path):
+    """Discriminators and classifiers begin alike in every run, and with other weights than networks
+    that begin with the seed itself.
+    """
+    import torch
+
+    from voicenym.training.codec.musa_config import MusaConfig
+
+    def first(seed):
+        (tmp_path / "musa.yaml").write_text(f"seed: {seed}")
+        made = RECIPES.make(
+            "musa", data=(tmp_path,), output=tmp_path, config=str(tmp_path / "musa.yaml")
+        )
+        made.configured(MusaConfig)
+        return torch.nn.Linear(3, 3).weight
+
+    assert torch.equal(first(4), first(4))
+    assert not torch.equal(first(4), first(5))
+    torch.manual_seed(4)
+    assert not torch.equal(first(4), torch.nn.Linear(3, 3).weight)

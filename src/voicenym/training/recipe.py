@@ -28,8 +28,8 @@ class Trained:
 
     Args:
         folder: of the weights, with their card.
-        steps: optimizer steps, those of earlier runs in this folder included; 0 for methods
-            without.
+        steps: of the training, a batch each, those of earlier runs in this folder included; 0 for
+            methods without.
         figures: measured on held-out speakers, by name; the first is that which chose the weights.
         lines: further results for the terminal.
         details: rows of figures: those of the validations, or of the models that were compared.

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Rendering, Utterance
 
 T = TypeVar("T")
+INITIAL = 1_000_003
+"""Added to a configuration's seed for parts that are made without one of their own."""
 SPEECH_FOLDER, FORMER_SPEECH_FOLDER = "speech", "shelf"
 """Folder of prepared speech within an output folder; and its name in runs of earlier releases."""
 
@@ -182,10 +184,19 @@ class SpeechRecipe(CacheOptions, FitOptions, DataOptions):
     """A recipe that trains on prepared speech, in steps, and watches held-out speakers."""
 
     def configured(self, kind: type[T], **changes: Any) -> T:
-        """The configuration, changed by options that are given."""
+        """The configuration, changed by options that are given.
+
+        Its seed becomes that of torch's global random numbers, from which parts without a seed of
+        their own are made, such as discriminators and classifiers.
+        """
+        import torch
+
         from voicenym.training.run.config import changed, load
 
-        return changed(load(self.config, kind), steps=self.steps, **changes)
+        config: Any = changed(load(self.config, kind), steps=self.steps, **changes)
+        # not the seed itself, with which networks begin, so that parts differ from these
+        torch.manual_seed(INITIAL + config.seed)
+        return config  # type: ignore[no-any-return]
 
     def prepared(
         self,

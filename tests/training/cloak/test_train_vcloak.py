@@ -149,3 +149,14 @@ def test_what_does_not_fit_is_refused(shelved, tmp_path):
         recipe.new(dataclasses.replace(SMALL, net={"stride": 1}))
     with pytest.raises(CorpusError, match="kept out"):
         recipe.train(recipe.new(SMALL), [verifier()], shelved, [], SMALL, tmp_path, machine=HERE)
+
+
+def test_a_run_keeps_the_mean_cosine_that_chooses_the_weights():
+    one, other = (Cloaking(recipe.new(SMALL), [verifier()], Envelope(), SMALL) for _ in range(2))
+    one._mean_cosine = 0.25
+    checkpoint = {}
+    one.on_save_checkpoint(checkpoint)
+    other.on_load_checkpoint(checkpoint)
+    assert other._mean_cosine == 0.25
+    other.on_load_checkpoint({})  # of an earlier release
+    assert other._mean_cosine == 1.0

@@ -108,7 +108,7 @@ def test_a_run_does_not_go_on_from_a_program(tmp_path):
     assert run(folder, 4)[1].steps == 4
 
 
-@pytest.mark.parametrize("share", [0.0, 0.5])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.5, 0.9])
 def test_a_half_written_checkpoint_is_named(tmp_path, share):
     run(tmp_path, 2)
     last = tmp_path / "last.ckpt"

@@ -231,7 +231,8 @@ def test_discriminators_join_at_the_configured_share(small_parts, prepared, tmp_
     outcome = recipe.train(
         parts.synthesizer, prepared[:6], prepared[6:], config, tmp_path, machine=CPU
     )
-    assert outcome.steps == 6  # two alone, two of both
+    assert outcome.steps == 4  # two alone, two of both
+    assert [row["step"] for row in outcome.curve] == [2, 4]
     assert "discriminators" not in outcome.curve[0]
     assert all(math.isfinite(value) for row in outcome.curve for value in row.values())
     module = Adversarial(parts.synthesizer, config)

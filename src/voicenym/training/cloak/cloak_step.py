@@ -126,10 +126,16 @@ class Cloaking(pl.LightningModule):
         self._encoders = [encoder.eval().requires_grad_(False) for encoder in encoders]
         self._words = words
         self._masking = [Masking(config.hop)]
-        self._share = 1.0
+        self._mean_cosine = 1.0
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         return torch.optim.Adam(self.cloak.parameters(), self.recipe.rate)
+
+    def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        checkpoint["mean cosine"] = self._mean_cosine
+
+    def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        self._mean_cosine = checkpoint.get("mean cosine", 1.0)  # earlier releases kept none
 
     def on_fit_start(self) -> None:
         for encoder in self._encoders:
@@ -145,8 +151,8 @@ class Cloaking(pl.LightningModule):
         crops = self._leveled(crops, generator)
         loss, figures = self._losses(crops, self._draws(len(crops), generator), generator)
         # a running mean, so that one batch does not turn the weights over
-        self._share = 0.9 * self._share + 0.1 * float(figures["cosine"])
-        total = self._total(loss, figures, self.recipe.weights(self._share))
+        self._mean_cosine = 0.9 * self._mean_cosine + 0.1 * float(figures["cosine"])
+        total = self._total(loss, figures, self.recipe.weights(self._mean_cosine))
         for name, value in figures.items():
             self.log(f"train/{name}", value.detach(), on_step=True, on_epoch=False)
         return total

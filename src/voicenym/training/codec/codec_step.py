@@ -34,6 +34,7 @@ from voicenym.training.codec.codec_dataset import Segments
 from voicenym.training.codec.musa_config import MusaConfig
 from voicenym.training.run.fit import share_done
 from voicenym.training.run.former_run_names import rename_state
+from voicenym.training.run.run_callbacks import steps_done
 from voicenym.training.run.schedule import seeded
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
 from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
@@ -132,7 +133,7 @@ class Coding(pl.LightningModule):
         weights = self.recipe.weights
         found = {}
         frames = self.codec.frames(crop.samples, own)
-        if self._trainer is not None and self.global_step < self.recipe.unquantized:
+        if self._trainer is not None and steps_done(self.trainer) < self.recipe.unquantized:
             self._recent.append(frames.detach())
             first = total = frames
         else:
@@ -220,13 +221,14 @@ class Coding(pl.LightningModule):
     def _show(self, real: torch.Tensor, rebuilt: torch.Tensor, empty_voice: torch.Tensor) -> None:
         """Writes sounds and spectrograms to the log: original, rebuilt and anonymized."""
         writer: Any = self.logger.experiment  # type: ignore[union-attr]
+        step = steps_done(self.trainer)
         for i, row in enumerate(zip(real[:LOGGED], rebuilt, empty_voice, strict=False)):
             for name, sound in zip(("original", "rebuilt", "nobody"), row, strict=True):
-                writer.add_audio(f"{name} {i}", sound[None].cpu(), self.global_step, RATE)
+                writer.add_audio(f"{name} {i}", sound[None].cpu(), step, RATE)
             mels = torch.cat([self.mel(sound[None])[0].T.flip(0) for sound in row])
             low, high = mels.aminmax()
             picture = ((mels - low) / (high - low + 1e-9))[None]
-            writer.add_image(f"mels {i}", picture.cpu(), self.global_step)
+            writer.add_image(f"mels {i}", picture.cpu(), step)
 
 
 def mel_of(points: int) -> LogMel:

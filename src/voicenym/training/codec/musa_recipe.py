@@ -90,7 +90,7 @@ class MusaRecipe(SpeechRecipe):
             **self.data_card(utterances),
             "hours": hours(utterances),
             "teacher": None if teacher is None else teacher.source,
-            "optimizer steps, discriminators' included": outcome.steps,
+            "steps": outcome.steps,
             "mel distance on speakers kept out": round(outcome.best, 4),
         }
         codec.save(self.output, half=self.half, bits=self.bits, card=card)

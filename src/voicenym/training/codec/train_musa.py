@@ -72,8 +72,6 @@ def train(
         machine: what to train on.
         say: receives the figures of every validation.
 
-    Returns: Its steps are those of the optimizers: steps of discriminators count too.
-
     Raises:
         CorpusError: no training utterances.
         VoicenymError: a recipe or a teacher that does not fit the codec, words weighed without a

@@ -9,6 +9,7 @@ import lightning.pytorch as pl
 import torch
 
 from voicenym.nets.synthesis.synthesis_losses import LogMel
+from voicenym.training.run.run_callbacks import steps_done
 
 
 def log_audio(
@@ -30,10 +31,11 @@ def log_audio(
     if module.logger is None:
         return
     writer: Any = module.logger.experiment  # type: ignore[attr-defined]
+    step = steps_done(module.trainer)
     for i, row in enumerate(zip(*sounds.values(), strict=True), first):
         for name, sound in zip(sounds, row, strict=True):
-            writer.add_audio(f"{name} {i}", sound[None].cpu(), module.global_step, rate)
+            writer.add_audio(f"{name} {i}", sound[None].cpu(), step, rate)
         mels = torch.cat([mel(sound[None])[0].T.flip(0) for sound in row])
         low, high = mels.aminmax()
         picture = ((mels - low) / (high - low + 1e-9))[None]
-        writer.add_image(f"mels {i}", picture.cpu(), module.global_step)
+        writer.add_image(f"mels {i}", picture.cpu(), step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import Mapping
@@ -50,13 +51,16 @@ class CheckpointFiles(TorchCheckpointIO):
         """Reads a checkpoint.
 
         Raises:
-            VoicenymError: it is damaged, or holds more than numbers.
+            VoicenymError: it is damaged, cannot be read, or holds more than numbers.
         """
         try:
             found = super().load_checkpoint(path, *arguments, **options)
-        except (UnpicklingError, EOFError, RuntimeError) as error:
+        except (UnpicklingError, EOFError, RuntimeError, OSError) as error:
             if out_of_memory(error):
                 raise
+            # torch seeks before the beginning of a file that is too short
+            if isinstance(error, OSError) and error.errno != errno.EINVAL:
+                raise VoicenymError(f"{path}: cannot be read ({error.strerror})") from error
             raise VoicenymError(
                 f"{path}: damaged, or holds more than numbers, and is not read; delete it to "
                 "begin anew, or replace it by best.ckpt to go on from the best validation"

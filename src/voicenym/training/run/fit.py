@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -20,13 +19,21 @@ from lightning.pytorch.loggers import TensorBoardLogger
 
 from voicenym import processes
 from voicenym.errors import VoicenymError
-from voicenym.private import closed, open_private, private_folder
+from voicenym.private import closed, private_folder
 from voicenym.training.run.batch_memory import fitting, out_of_memory
 from voicenym.training.run.checkpoint_files import CheckpointFiles, remove_partial
 from voicenym.training.run.machine import Machine
+from voicenym.training.run.run_callbacks import (
+    CURVE,
+    Curve,
+    FiniteLoss,
+    NextEpoch,
+    RandomState,
+    curve,
+    steps_done,
+)
 from voicenym.training.run.schedule import Cyclical, RateSchedule
 
-CURVE = "curve.jsonl"
 BEST, LAST = "best", "last"
 RESTARTS = 3
 """Largest number of restarts of a training whose loading processes are killed."""
@@ -37,7 +44,7 @@ class Limits:
     """Intervals of validation, and limits of the training.
 
     Args:
-        steps: optimizer steps at most.
+        steps: batches at most; several optimizers may each take a step of one.
         every: steps from one validation, and checkpoint, to the next.
         seconds: time at most; None for no limit.
         patience: validations without progress after which to stop; None for no limit.
@@ -54,7 +61,7 @@ class Outcome:
     """Outcome of a run.
 
     Args:
-        steps: optimizer steps, of earlier runs too.
+        steps: of the training, a batch each, those of earlier runs included.
         seconds: spent in this run.
         best: the monitored figure's best value, or its last where the last weights are kept; NaN
             without validation.
@@ -67,53 +74,6 @@ class Outcome:
     best: float
     finished: bool
     curve: list[dict[str, float]] = field(default_factory=list)
-
-
-class _Curve(pl.Callback):
-    """Writes the figures of every validation to a file and reports them."""
-
-    def __init__(self, path: Path, rates: RateSchedule, say: Callable[[str], None]) -> None:
-        self._path, self._rates, self._say = path, rates, say
-
-    def on_validation_end(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        if trainer.sanity_checking or not trainer.is_global_zero:
-            return
-        figures = {name: float(value) for name, value in trainer.callback_metrics.items()}
-        row = {"step": trainer.global_step, "seconds": round(self._rates.spent, 1), **figures}
-        with open_private(self._path, "r+") as file:
-            # a line that a kill left incomplete ends here
-            broken = file.read()[-1:] not in ("", "\n")
-            file.write(("\n" if broken else "") + json.dumps(row) + "\n")
-        text = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
-        self._say(f"step {trainer.global_step}, {self._rates.spent / 60:.1f} min: {text}")
-
-
-class _Finite(pl.Callback):
-    """Stops the training when the loss is not finite, before a checkpoint is written."""
-
-    def on_train_batch_end(
-        self,
-        trainer: pl.Trainer,
-        pl_module: pl.LightningModule,
-        outputs: Any,
-        batch: Any,
-        batch_idx: int,
-    ) -> None:
-        loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
-        if loss is not None and trainer.global_step % 20 == 0 and not bool(torch.isfinite(loss)):
-            raise VoicenymError(
-                f"the loss is {float(loss)} at step {trainer.global_step}; go on from the last "
-                "checkpoint with a lower learning rate"
-            )
-
-
-class _Advance(pl.Callback):
-    """Advances random datasets to the next epoch."""
-
-    def on_train_epoch_start(self, trainer: pl.Trainer, pl_module: pl.LightningModule) -> None:
-        drawn: Any = getattr(trainer.train_dataloader, "dataset", None)
-        if hasattr(drawn, "advance"):
-            drawn.advance(trainer.current_epoch)
 
 
 def fit(
@@ -177,9 +137,10 @@ def fit(
             rates,
             best_checkpoint,
             newest,
-            _Curve(folder / CURVE, rates, say),
-            _Finite(),
-            _Advance(),
+            Curve(folder / CURVE, rates, say),
+            FiniteLoss(),
+            NextEpoch(getattr(crops, "dataset", None)),
+            RandomState(),
         ]
         if limits.patience is not None:
             callbacks.append(EarlyStopping(monitor, patience=limits.patience))
@@ -233,13 +194,13 @@ def fit(
         state = torch.load(kept.best_model_path, map_location="cpu", weights_only=True)
         module.on_load_checkpoint(state)
         module.load_state_dict(state["state_dict"])
-    rows = curve(folder)
+    rows = curve(folder / CURVE)
     best = best_checkpoint.best_model_score
     figure = float("nan") if best is None else float(best)
     if keep == "last" and rows:
         figure = rows[-1].get(monitor, figure)
     return Outcome(
-        trainer.global_step, time.monotonic() - began, figure, not trainer.interrupted, rows
+        steps_done(trainer), time.monotonic() - began, figure, not trainer.interrupted, rows
     )
 
 
@@ -280,18 +241,6 @@ def _strategy(module: pl.LightningModule, machine: Machine) -> str:
     if machine.devices < 2:
         return "auto"
     return "ddp" if module.automatic_optimization else "ddp_find_unused_parameters_true"
-
-
-def curve(folder: Path) -> list[dict[str, float]]:
-    """Figures of every validation of a run, in order."""
-    path = folder / CURVE
-    if not path.is_file():
-        return []
-    found = []
-    for line in path.read_text("utf-8", "replace").splitlines():
-        with suppress(json.JSONDecodeError):  # of a line that a kill left incomplete
-            found.append(json.loads(line))
-    return [row for row in found if isinstance(row, dict)]
 
 
 def share_done(module: pl.LightningModule) -> float:

@@ -108,7 +108,7 @@ class SynthesizerRecipe(SpeechRecipe):
             "hours": hours(utterances),
             "content": f"{parts.content.kind}, {Path(self.content).name}",
             "speaker": f"{parts.speaker.kind}, {Path(self.speaker).name}",
-            "optimizer steps, discriminators' included": outcome.steps,
+            "steps": outcome.steps,
             "mel distance on speakers kept out": round(outcome.best, 4),
         }
         save(

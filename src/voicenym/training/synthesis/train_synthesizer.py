@@ -146,9 +146,6 @@ def train(
         machine: what to train on.
         say: receives the figures of every validation.
 
-    Returns:
-        Its steps are the optimizers': steps of discriminators, or of a second model, count too.
-
     Raises:
         CorpusError: no training utterances, or no held-out ones.
         VoicenymError: ``config.words`` without a recogniser, ``config.converted`` or
