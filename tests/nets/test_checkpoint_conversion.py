@@ -122,3 +122,43 @@ def test_what_cannot_be_converted_is_reported(tmp_path):
         convert(tmp_path, "ecapa", tmp_path / "ours", {"layers": 3})
     with pytest.raises(VoicenymError, match="holds the checkpoint; choose another folder"):
         convert(tmp_path, "ecapa", tmp_path)
+
+
+def test_every_kind_names_weights_and_settings_that_do_not_fit(tmp_path):
+    """Shapes, types and names that no converter expects are errors of the checkpoint."""
+    size = GeneratorSize(rates=(5, 4, 2, 2, 2), kernels=(11, 8, 4, 4, 4), channels=32)
+    state = published(Generator(7, size))
+    given = {
+        "resblock": "1",
+        "upsample_rates": list(size.rates),
+        "upsample_kernel_sizes": list(size.kernels),
+        "upsample_initial_channel": 32,
+        "resblock_kernel_sizes": list(size.block_kernels),
+        "resblock_dilation_sizes": [list(d) for d in size.block_dilations],
+        "sampling_rate": 16_000,
+    }
+
+    def refused(kind, weights, settings, match):
+        there = tmp_path / "there"
+        there.mkdir(exist_ok=True)
+        torch.save(weights, there / "weights.pt")
+        (there / "config.json").write_text(json.dumps(settings))
+        options = {"content": 4, "speaker": 2} if kind == "hifigan" else {}
+        with pytest.raises(VoicenymError, match=match):
+            convert(there / "weights.pt", kind, tmp_path / "ours", options)
+        assert not (tmp_path / "ours").exists()
+
+    direction = "conv_pre.weight_g"
+    lacking = {name: value for name, value in state.items() if name != direction}
+    refused("hifigan", lacking, given, r"weights\.pt: no hifigan, or damaged .*conv_pre\.weight_g")
+    refused("hifigan", {**state, direction: torch.zeros(0, 0, 0)}, given, "no hifigan, or damaged")
+    for name in given:
+        if name != "resblock":
+            refused("hifigan", state, {**given, name: None}, "no hifigan, or damaged")
+    for settings in ([1], "x", None):
+        refused("hifigan", state, settings, "no hifigan, or damaged")
+        refused("whisper", state, settings, "no whisper, or damaged")
+    refused("hifigan", state, {**given, "sampling_rate": 0}, "sampling_rate is above 0")
+    conv = "positional_embedding.conv."
+    flat = {f"{conv}weight_g": torch.zeros(3), f"{conv}weight_v": torch.zeros(3)}
+    refused("hubert", flat, {}, "no hubert, or damaged")

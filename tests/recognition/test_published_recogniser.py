@@ -110,3 +110,18 @@ def test_a_model_that_writes_no_words_is_refused(tmp_path):
 def test_two_channels_are_refused(ctc):
     with pytest.raises(AudioError, match="recording 0"):
         recogniser("wav2vec2", weights=ctc).transcribe([np.zeros((2, 16000), np.float32)])
+
+
+def test_a_model_without_its_output_is_refused(ctc, tmp_path):
+    """transformers would give it a random one, which writes random words."""
+    from shutil import copytree
+
+    from safetensors.torch import load_file, save_file
+
+    folder = copytree(ctc, tmp_path / "headless")
+    state = load_file(folder / "model.safetensors")
+    kept = {name: value for name, value in state.items() if not name.startswith("lm_head")}
+    assert len(kept) < len(state)
+    save_file(kept, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(VoicenymError, match=r"lm_head\.bias is missing in it"):
+        recogniser("wav2vec2", weights=folder)

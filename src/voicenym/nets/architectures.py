@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -74,11 +75,8 @@ class Kinds(Generic[N]):
         """
         built = self.registry.get(kind)
         self.registry.check_names(kind, options)
-        try:
+        with options_checked(kind):
             return built(**options)
-        except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:
-            line = str(error).partition("\n")[0]
-            raise VoicenymError(f"{kind}: {line}; options that such a network has not") from None
 
     def save(
         self,
@@ -131,6 +129,23 @@ class Kinds(Generic[N]):
             raise VoicenymError(f"{folder}: {error}") from None
         fill(network, dequantised(state), folder)
         return network.eval()
+
+
+@contextmanager
+def options_checked(name: str) -> Iterator[None]:
+    """Context manager in which a network is made from options of a user's.
+
+    Args:
+        name: of the network, for errors.
+
+    Raises:
+        VoicenymError: options that the network does not take.
+    """
+    try:
+        yield
+    except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:
+        line = str(error).partition("\n")[0]
+        raise VoicenymError(f"{name}: {line}; options that such a network has not") from None
 
 
 def sizes(sort: type[D], options: Mapping[str, Any], where: str, of: str) -> D:

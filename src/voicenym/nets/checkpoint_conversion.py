@@ -21,6 +21,18 @@ from voicenym.nets.hub import PICKLED, SAFE_FILES, fetched, sha256, snapshot
 from voicenym.nets.names_and_paths import is_hub_name, is_path
 
 Options = Mapping[str, Any]
+MISMATCHES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""Errors of a conversion whose tensors or settings have other shapes, types or names than those of
+its kind: there are as many ways as checkpoints.
+"""
 
 
 def convert(checkpoint: Path, kind: str, folder: Path, options: Options | None = None) -> str:
@@ -51,7 +63,16 @@ def convert(checkpoint: Path, kind: str, folder: Path, options: Options | None =
         raise VoicenymError(f"{checkpoint}: not found; give a checkpoint, or its folder")
     if folder.resolve() == (checkpoint if checkpoint.is_dir() else checkpoint.parent).resolve():
         raise VoicenymError(f"{folder}: holds the checkpoint; choose another folder to write to")
-    return converted(checkpoint, folder, given)
+    try:
+        return converted(checkpoint, folder, given)
+    except OSError as error:
+        raise VoicenymError(f"{error.filename or folder}: {error.strerror or error}") from error
+    except MISMATCHES as error:
+        line = str(error).partition("\n")[0]
+        raise VoicenymError(
+            f"{checkpoint}: no {kind}, or damaged ({type(error).__name__}: {line}); give one as "
+            "published"
+        ) from error
 
 
 def source_of(place: str) -> Path:

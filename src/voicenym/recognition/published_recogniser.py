@@ -18,6 +18,8 @@ from voicenym.recognition.interface import RATE, Recogniser, Recording, checked,
 
 SHORTEST = 400
 """Receptive field of wav2vec 2.0's convolutions, in samples."""
+MASK = "masked_spec_embed"
+"""Parameter that is used in training alone, and is missing in some models."""
 
 
 class Pretrained(Recogniser):
@@ -71,11 +73,17 @@ class Pretrained(Recogniser):
             raise VoicenymError(
                 f"{weights}: expects {rate} Hz; only models for {RATE} Hz work here"
             )
-        self._model = (
-            self._load(transformers.AutoModelForCTC, revision, use_safetensors=True)
-            .eval()
-            .to(device)
+        model, found = self._load(
+            transformers.AutoModelForCTC, revision, use_safetensors=True, output_loading_info=True
         )
+        # transformers gives random weights to what it does not find
+        missing = sorted(one for one in found["missing_keys"] if not one.endswith(MASK))
+        if missing:
+            raise VoicenymError(
+                f"{weights}: {missing[0]} is missing in it, without which it writes no words; give "
+                "a model with all its weights"
+            )
+        self._model = model.eval().to(device)
 
     @property
     def name(self) -> str:

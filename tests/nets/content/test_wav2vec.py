@@ -119,3 +119,29 @@ def test_what_does_not_fit_is_reported(model, tmp_path):
     config = {**model.config.to_dict(), "conv_stride": [5, 2, 2, 2, 2, 2, 1]}
     with pytest.raises(ValueError, match="frames of 160 samples, not 320"):
         Wav2Vec(config)
+
+
+def test_weights_that_are_missing_are_not_replaced_by_random_ones(model, tmp_path):
+    """transformers would give random weights to a layer that a file lacks, and only warn."""
+    from safetensors.torch import load_file, save_file
+
+    state = load_file(tmp_path / "model.safetensors")
+    save_file({"other.weight": torch.zeros(3)}, tmp_path / "model.safetensors", {"format": "pt"})
+    with pytest.raises(VoicenymError, match=r"of another architecture: .* is missing in it"):
+        Wav2Vec.from_published(str(tmp_path))
+    name = "encoder.layers.1.feed_forward.output_dense.weight"
+    some = {key: value for key, value in state.items() if not key.endswith(name)}
+    assert len(some) == len(state) - 1
+    save_file(some, tmp_path / "model.safetensors", {"format": "pt"})
+    with pytest.raises(VoicenymError, match=f"{name} is missing in it".replace(".", r"\.")):
+        Wav2Vec.from_published(str(tmp_path), 2)
+    assert Wav2Vec.from_published(str(tmp_path), 1).layer == 1  # which needs nothing of the second
+
+
+def test_a_recogniser_s_encoder_is_content(tmp_path):
+    torch.manual_seed(0)
+    model = transformers.Wav2Vec2ForCTC(transformers.Wav2Vec2Config(**SIZES)).eval()
+    model.save_pretrained(tmp_path)
+    own = Wav2Vec.from_published(str(tmp_path)).model.state_dict()
+    known = model.wav2vec2.state_dict()
+    assert all(torch.equal(value, known[name]) for name, value in own.items())

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch.nn.functional import pad
 
 from voicenym.errors import DependencyError, VoicenymError
@@ -30,6 +29,8 @@ EDGE = 40
 """Zeros on either side, as for HuBERT."""
 LEAST_VARIANCE = 1e-7
 """Added to the variance in the normalisation of a waveform, as in transformers."""
+MASK = "masked_spec_embed"
+"""Parameter that is used in training alone, and is missing in some models."""
 MODELS = ("wav2vec2", "hubert", "wavlm", "unispeech", "unispeech-sat")
 
 
@@ -125,8 +126,8 @@ class Wav2Vec(Content):
 
         Raises:
             DependencyError: transformers is not installed.
-            VoicenymError: no weights there, or only a checkpoint that torch wrote; no network; or a
-                model of another kind.
+            VoicenymError: no weights there, or not all of them, or only a checkpoint that torch
+                wrote; no network; or a model of another kind.
         """
         transformers = _transformers()
         place = place_of(place)
@@ -135,11 +136,14 @@ class Wav2Vec(Content):
             return cls._cut(folder, layer)
         refuse_pickles(folder, cls.kind)
         try:
-            model = transformers.AutoModel.from_pretrained(
-                str(folder.absolute()), use_safetensors=True, trust_remote_code=False
+            model, found = transformers.AutoModel.from_pretrained(
+                str(folder.absolute()),
+                use_safetensors=True,
+                trust_remote_code=False,
+                output_loading_info=True,
             )
             network = cls(model.config.to_dict(), layer, _normalised(str(folder.absolute())))
-        except (OSError, ValueError, SafetensorError) as error:
+        except Exception as error:  # of transformers and the libraries it reads with
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise VoicenymError(
                 f"{place}: no usable weights there ({first}). It must be a folder with config.json "
@@ -147,6 +151,13 @@ class Wav2Vec(Content):
                 "give a folder, or a name that was fetched before"
             ) from error
         own = network.model.state_dict()
+        # transformers gives random weights to what it does not find
+        missing = sorted(name for name in found["missing_keys"] if name in own and name != MASK)
+        if missing:
+            raise VoicenymError(
+                f"{place}: of another architecture: {missing[0]} is missing in it; give a model of "
+                f"one of the kinds {', '.join(MODELS)}, with all its weights"
+            )
         state = {name: value.float() for name, value in model.state_dict().items() if name in own}
         network.model.load_state_dict(state)
         return network.eval()

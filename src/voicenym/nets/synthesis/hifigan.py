@@ -86,6 +86,8 @@ class HifiGan(Synthesizer):
         """
         generator = Generator.from_published(state, config, source)
         rate = int(config.get("sampling_rate", 16_000))
+        if rate < 1:
+            raise VoicenymError(f"{source}: sampling_rate is above 0, not {rate}")
         network = cls(content, speaker, generator.size, rate, pitch)
         wants, has = generator.conv_pre.in_channels, network.conditions.size
         if wants != has:
