@@ -12,7 +12,7 @@ import torch
 pytest.importorskip("lightning")
 
 from voicenym.corpus.recording import Recording
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.content.units import Units
@@ -197,3 +197,9 @@ def test_bundled_recipes_make_networks():
         config = load(name, BottleneckConfig)
         found = CharacterModel.make("tdnnf", Alphabet(" ab"), config.options)
         assert found.net.content.size == 256
+
+
+def test_options_that_the_network_has_not_are_named():
+    units = UNITS
+    with pytest.raises(VoicenymError, match="wdth"):
+        network(SoftConfig(options={"wdth": 3}), units)

@@ -23,7 +23,7 @@ from voicenym.training.content.frame_targets import (
     crop,
     numbers_of,
 )
-from voicenym.training.content.phone_bottleneck_recipe import started
+from voicenym.training.content.phone_bottleneck_recipe import new_network, started
 from voicenym.training.content.train_phone_bottleneck import (
     PhoneBottleneck,
     PhoneBottleneckConfig,
@@ -231,3 +231,10 @@ def test_a_bottleneck_goes_on_from_another(tmp_path, small_word_codes):
     content_encoders.save(small_word_codes, tmp_path / "other", {})
     with pytest.raises(VoicenymError, match="give a bottleneck"):
         started(str(tmp_path / "other"))
+
+
+def test_options_that_a_bottleneck_has_not_are_named():
+    with pytest.raises(VoicenymError, match="wdth"):
+        new_network(PhoneBottleneckConfig(options={"wdth": 3}))
+    with pytest.raises(VoicenymError, match="narrow not exceed width"):
+        new_network(PhoneBottleneckConfig(options={"width": 8, "narrow": 16}))

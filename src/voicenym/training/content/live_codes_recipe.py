@@ -45,6 +45,7 @@ class LiveCodesRecipe(SpeechRecipe):
         require_training()
         import torch
 
+        from voicenym.nets.architectures import options_checked
         from voicenym.nets.words import live_word_codes
         from voicenym.nets.words.word_code_content import WordCodeContent
         from voicenym.resynthesis.pipeline import assembly
@@ -63,7 +64,7 @@ class LiveCodesRecipe(SpeechRecipe):
                 f"{self.pipeline}: a live encoder needs a pipeline with word codes and drawn "
                 "accents; give one with --pipeline, or the bundled one"
             )
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=[]), options_checked("live codes, options"):
             torch.manual_seed(config.seed)
             network = live_word_codes.LiveWordCodes.of(
                 content.encoder, content.whisper_sizes, teacher, **config.options

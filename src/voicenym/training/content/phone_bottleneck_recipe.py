@@ -15,6 +15,7 @@ from voicenym.training.run.resources import require_training
 if TYPE_CHECKING:
     from voicenym.nets.content.tdnnf import TdnnF
     from voicenym.training.content.frame_targets import Labelled
+    from voicenym.training.content.train_phone_bottleneck import PhoneBottleneckConfig
     from voicenym.training.speech.speech_cache import Utterance
 
 
@@ -50,11 +51,9 @@ class PhoneBottleneckRecipe(SpeechRecipe):
     def run(self, report: Report) -> Trained:
         """Align, train and save the bottleneck."""
         require_training()
-        import torch
-
         from voicenym.metrics import normalise
         from voicenym.nets.content import content_encoders
-        from voicenym.nets.content.tdnnf import HOP, TdnnF
+        from voicenym.nets.content.tdnnf import HOP
         from voicenym.nets.words.phones import SILENCE, States
         from voicenym.nets.words.word_code_content import WordCodeContent
         from voicenym.recognition.alignment import Alignments, pronunciations
@@ -72,13 +71,11 @@ class PhoneBottleneckRecipe(SpeechRecipe):
             steps.PhoneBottleneckConfig, batch=self.batch, adversary=self.adversary
         )
         resources = self.resources(report)
+        network = started(self.start) if self.start else new_network(config)
         chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
         train, held_out = self.prepared(chosen, kept, report)
         coder: WordCodeContent | None = None
-        network = None if self.start is None else started(self.start)
-        entries, every = 0, int(config.options.get("every", 1))
-        if network is not None:
-            every = network.sizes.every
+        entries, every = 0, network.sizes.every
         if self.codes is not None:
             coder = word_code_encoder(self.codes)
             entries, every = coder.codes.sizes.entries, coder.hop // HOP
@@ -108,9 +105,6 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         names = {name for ways in known.values() for way in ways for name in way.split()}
         if not names or not of_train or not of_held_out:
             raise VoicenymError("no word has a known pronunciation; give texts, or --lexicon")
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(config.seed)
-            network = network or TdnnF(**config.options)
         outcome = steps.train(
             network, States(tuple(sorted(names))), entries, every, of_train, of_held_out,
             config, self.output, **resources,
@@ -129,6 +123,22 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         }
         content_encoders.save(network, self.output, card, half=self.half)
         return self.result(outcome, {"cross-entropy on held-out speakers": outcome.best})
+
+
+def new_network(config: PhoneBottleneckConfig) -> TdnnF:
+    """A new bottleneck, whose weights depend on the seed alone.
+
+    Raises:
+        VoicenymError: options that it does not take.
+    """
+    import torch
+
+    from voicenym.nets.architectures import options_checked
+    from voicenym.nets.content.tdnnf import TdnnF
+
+    with torch.random.fork_rng(devices=[]), options_checked("tdnnf, options"):
+        torch.manual_seed(config.seed)
+        return TdnnF(**config.options)
 
 
 def started(place: str) -> TdnnF:

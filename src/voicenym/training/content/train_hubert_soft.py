@@ -16,6 +16,7 @@ import lightning.pytorch as pl
 import numpy as np
 import torch
 
+from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.hubert import HOP, HubertSoft
 from voicenym.nets.content.units import Units
@@ -164,11 +165,15 @@ class Prediction(pl.LightningModule):
 
 
 def network(config: SoftConfig, units: Units) -> HubertSoft:
-    """A new network, whose weights depend on the seed alone."""
+    """A new network, whose weights depend on the seed alone.
+
+    Raises:
+        VoicenymError: options that it does not take.
+    """
     options = {**config.options, "size": config.size, "units": len(units)}
     if config.layers:
         options["layers"] = config.layers
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), options_checked("hubert-soft, options"):
         torch.manual_seed(config.seed)
         return HubertSoft(**options)
 

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from voicenym.errors import CorpusError
+from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.training.content.language_examples import Example
 from voicenym.training.content.language_limits import prefix_means
@@ -87,7 +88,8 @@ def fitted(
     rng = np.random.default_rng(config.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        network = LanguageScores(size, language, **config.options).train()
+        with options_checked("language, options"):
+            network = LanguageScores(size, language, **config.options).train()
         optimizer = torch.optim.AdamW(
             network.parameters(), lr=config.rate, weight_decay=config.decay
         )

@@ -16,7 +16,8 @@ import lightning.pytorch as pl
 import numpy as np
 import torch
 
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError
+from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.tokenizer import Tokenizer
 from voicenym.training.content.train_units import FRAMES, extracted, identity, keep
@@ -237,9 +238,6 @@ def new(config: TokenizerConfig, size: int, source: Mapping[str, Any]) -> Tokeni
     Raises:
         VoicenymError: options of which there is no tokenizer.
     """
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), options_checked("tokenizer, options"):
         torch.manual_seed(config.seed)
-        try:
-            return Tokenizer(size, **config.options, source=source)
-        except (TypeError, ValueError) as error:
-            raise VoicenymError(f"tokenizer, options: {error}") from None
+        return Tokenizer(size, **config.options, source=source)

@@ -22,7 +22,8 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, kl_div, log_softmax
 
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError
+from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.words.whisper import Decoder, Whisper
@@ -263,9 +264,6 @@ def new(config: WordCodesConfig, whisper: Whisper) -> WordCodes:
         VoicenymError: invalid options.
     """
     fixed = {"states": whisper.sizes.width, "window": whisper.sizes.states}
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), options_checked("word codes, options"):
         torch.manual_seed(config.seed)
-        try:
-            return WordCodes(**{"seed": config.seed, **config.options, **fixed})
-        except (TypeError, ValueError) as error:
-            raise VoicenymError(f"word codes, options: {error}") from None
+        return WordCodes(**{"seed": config.seed, **config.options, **fixed})
