@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import shlex
 import subprocess
 import sys
 from dataclasses import fields
@@ -13,9 +14,11 @@ from pathlib import Path
 import pytest
 
 import voicenym
+from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
-from voicenym.training.recipe import Recipe, Trained
+from voicenym.training.recipe import Recipe, Trained, assembling
 from voicenym.training.recipes import RECIPES, SUMMARIES
+from voicenym.training.run.progress_report import Report
 
 
 @pytest.mark.parametrize("name", RECIPES.names())
@@ -193,3 +196,29 @@ def test_parts_without_a_seed_of_their_own_depend_on_that_of_the_configuration(t
     assert not torch.equal(first(4), first(5))
     torch.manual_seed(4)
     assert not torch.equal(first(4), torch.nn.Linear(3, 3).weight)
+
+
+def test_a_command_that_uses_a_result_can_be_pasted():
+    line = assembling("f0", Path("my f0"), Path("$(reboot)/it's"))
+    _, _, command = line.partition(": ")
+    assert shlex.split(command) == [
+        "voicenym", "models", "assemble", "--f0", "./my f0", "-o", "$(reboot)/it's",
+    ]  # fmt: skip
+    assert assembling("live", Path("live")).endswith(" --live ./live -o PIPELINE")
+
+
+@pytest.mark.parametrize("parts", [["f0"], ["f0", "register"]])
+def test_an_f0_predictor_names_the_register_that_a_pipeline_lacks(parts):
+    recipe = RECIPES.make("f0-predictor", data=(), output=Path("f0"), pipeline=Path("ssl"))
+    said = "train register --data DATA --speaker" in "".join(recipe._usage(parts))
+    assert said is ("register" not in parts)
+
+
+@pytest.mark.parametrize("speakers", [1, 2])
+def test_figures_of_one_speaker_are_said_to_be_of_that_speaker(speakers, monkeypatch):
+    monkeypatch.setattr("voicenym.training.speech.preparation.prepared", lambda *given: ([], []))
+    recordings = [Recording(str(n), f"s{n % speakers}", Path(f"{n}.wav")) for n in range(4)]
+    messages = []
+    recipe = RECIPES.make("musa", data=(), output=Path("musa"), config="musa")
+    recipe.prepared(recordings[::2], recordings[1::2], Report(messages.append))
+    assert len(messages) == (1 if speakers == 1 else 0)

@@ -10,12 +10,14 @@ that their help is quick.
 from __future__ import annotations
 
 import math
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from voicenym.nets.names_and_paths import as_path
 from voicenym.training.run.progress_report import Report
 
 if TYPE_CHECKING:
@@ -69,6 +71,22 @@ def _figure(name: str, value: float) -> str:
     if quantity.endswith(" %"):
         return f"{quantity[:-2]} {value:.2f} %{on}{rest}"
     return f"{quantity} {value:.4g}{on}{rest}"
+
+
+def assembling(part: str, folder: Path, pipeline: Path | None = None) -> str:
+    """Line for the end of a run: the command that adds its result to a pipeline.
+
+    Args:
+        part: of the pipeline.
+        folder: of the result.
+        pipeline: its folder; None for any.
+
+    Example:
+        >>> assembling("live", Path("my live"))
+        "add it: voicenym models assemble --live './my live' -o PIPELINE"
+    """
+    place = "PIPELINE" if pipeline is None else shlex.quote(as_path(pipeline))
+    return f"add it: voicenym models assemble --{part} {shlex.quote(as_path(folder))} -o {place}"
 
 
 def option(

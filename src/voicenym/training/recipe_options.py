@@ -210,4 +210,9 @@ class SpeechRecipe(CacheOptions, FitOptions, DataOptions):
         """
         from voicenym.training.speech.preparation import prepared
 
+        if held_out and len({one.speaker for one in (*train, *held_out)}) == 1:
+            report.say(
+                "all recordings are of one speaker: those held out are of that speaker too, so "
+                "that figures on held-out speakers are too good"
+            )
         return prepared(self.cache_folder, train, held_out, report, rendering)

@@ -76,7 +76,8 @@ class Register(torch.nn.Module):
         """
         if configuration(folder).get("kind") != KIND:
             raise VoicenymError(
-                f"{folder}: holds no register; make one: voicenym train register DATA -o FOLDER"
+                f"{folder}: holds no register; make one: voicenym train register --data DATA "
+                "--speaker SPEAKER -o FOLDER"
             )
         recorded, state = read(folder)
         found = cls(int(recorded["size"]), recorded.get("encoder", ""), recorded.get("version", ""))

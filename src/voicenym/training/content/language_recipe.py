@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from voicenym.corpus.recordings import collect
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe import Trained, assembling, option
 from voicenym.training.recipe_options import DataOptions
 from voicenym.training.run.progress_report import Report
 
@@ -133,7 +133,7 @@ class LanguageRecipe(DataOptions):
             self.output,
             config.steps,
             missed | told,
-            (f"add it: voicenym models assemble --language {self.output} -o PIPELINE",),
+            (assembling("language", self.output),),
         )
 
 

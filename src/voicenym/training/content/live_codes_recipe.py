@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from voicenym.errors import VoicenymError
 from voicenym.training.content.word_codes_recipe import BUNDLED
-from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe import Trained, assembling, option
 from voicenym.training.recipe_options import SpeechRecipe
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
@@ -89,7 +89,7 @@ class LiveCodesRecipe(SpeechRecipe):
         return self.result(
             outcome,
             {"error of vectors on held-out speakers": outcome.best},
-            f"add it: voicenym models assemble --live {self.output} -o PIPELINE",
+            assembling("live", self.output),
         )
 
     def _texts(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe import Trained, assembling, option
 from voicenym.training.recipe_options import SpeechRecipe
 from voicenym.training.run.former_run_names import present_or_former
 from voicenym.training.run.progress_report import Report
@@ -73,7 +73,7 @@ class DurationRecipe(SpeechRecipe):
         return self.result(
             outcome,
             {"deviance on held-out speakers": outcome.best},
-            f"add it: voicenym models assemble --durations {self.output} -o {self.pipeline}",
+            assembling("durations", self.output, self.pipeline),
         )
 
 

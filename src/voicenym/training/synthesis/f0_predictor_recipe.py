@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from voicenym.training.recipe import Trained, option
+from voicenym.training.recipe import Trained, assembling, option
 from voicenym.training.recipe_options import SpeechRecipe
 from voicenym.training.run.former_run_names import present_or_former
 from voicenym.training.run.progress_report import Report
@@ -73,5 +73,15 @@ class F0PredictorRecipe(SpeechRecipe):
         return self.result(
             outcome,
             {"nats on held-out speakers": outcome.best},
-            f"add it: voicenym models assemble --f0 {self.output} -o {self.pipeline}",
+            *self._usage(assembly.there_are(self.pipeline)),
         )
+
+    def _usage(self, parts: list[str]) -> list[str]:
+        """Lines on how to use the result in a pipeline of these parts."""
+        lines = [assembling("f0", self.output, self.pipeline)]
+        if "register" not in parts:
+            lines.append(
+                "f0=predicted also needs a register: voicenym train register --data DATA --speaker "
+                "SPEAKER -o REGISTER, and then --register REGISTER in the same command"
+            )
+        return lines
