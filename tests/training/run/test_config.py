@@ -1,7 +1,8 @@
 import pytest
 
 from voicenym.errors import VoicenymError
-from voicenym.training.run.config import bundled, changed, load
+from voicenym.training.codec.musa_config import MusaConfig
+from voicenym.training.run.config import build, bundled, changed, load
 from voicenym.training.speakers.train_verifier import VerifierConfig
 
 
@@ -37,6 +38,10 @@ def test_a_file_fills_fields_and_inner_ones(tmp_path):
         ("steps: -5", "steps: 1 at least, not -5"),
         ("batch: 0", "batch: 1 at least"),
         ("seed: -1", "seed: 0 at least"),
+        ("seed: 4294967296", "seed: 4294967295 at most"),
+        ("held_out: 2.0", "a share of the speakers is from 0 to 1, not 2"),
+        ("speeds: [fast]", "speeds: 'fast' is no number"),
+        ("speeds: [[1.0]]", r"speeds: \[1.0\] is no number"),
         ("batch: true", "True is no int"),
         ("decay: true", "True is no float"),
         ("rate: -1", "a rate is above 0, not -1"),
@@ -64,3 +69,10 @@ def test_changes_leave_what_is_none():
     small = VerifierConfig(steps=40)
     assert changed(small, steps=None, batch=8) == VerifierConfig(steps=40, batch=8)
     assert changed(small) == small
+
+
+@pytest.mark.parametrize("value", ["x", 2.5, True, None])
+def test_elements_of_whole_numbers_are_whole_numbers(value):
+    with pytest.raises(VoicenymError, match=f"mels: {value!r} is no int"):
+        build(MusaConfig, {"mels": [1024, value]}, "mine")
+    assert build(MusaConfig, {"mels": [1024, 512]}, "mine").mels == (1024, 512)

@@ -42,10 +42,12 @@ class CheckpointFiles(TorchCheckpointIO):
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise VoicenymError(
-                f"{place}: cannot be written ({error.strerror}); the checkpoint before it is kept, "
-                "and the same command goes on from it"
-            ) from error
+            cure = (
+                "the checkpoint before it is kept, and the same command goes on from it"
+                if place.is_file()
+                else "free some space, and give the same command again"
+            )
+            raise VoicenymError(f"{place}: cannot be written ({error.strerror}); {cure}") from error
 
     def load_checkpoint(self, path: Any, *arguments: Any, **options: Any) -> dict[str, Any]:
         """Reads a checkpoint.

@@ -18,6 +18,8 @@ MOST_LISTED = 400
 """Longest list of fields in a message, in characters; longer ones refer to the command's help."""
 FORMER = {"base-evened.yaml": "base-normalised.yaml"}
 """Bundled configurations, by the names of earlier releases."""
+MOST = {"seed": 2**32 - 1}
+"""Greatest values of such numbers; numpy takes no greater seed."""
 LEAST = {"steps": 1, "every": 1, "batch": 1, "seed": 0}
 """Least values of whole numbers that configurations have in common. Without a step or a validation
 a training would keep the weights that it began with."""
@@ -106,7 +108,7 @@ def build(kind: type[T], values: Any, name: str) -> T:
         if dataclasses.is_dataclass(default):
             filled[key] = build(type(default), value, f"{name}, {key}")
         elif isinstance(default, tuple) and isinstance(value, list):
-            filled[key] = tuple(value)
+            filled[key] = _elements(value, default, f"{name}, {key}")
         elif isinstance(value, bool) and not isinstance(default, bool | None):
             raise VoicenymError(f"{name}, {key}: {value!r} is no {type(default).__name__}")
         elif isinstance(default, float) and isinstance(value, int | float | str):
@@ -155,17 +157,32 @@ def _default(field: Any) -> Any:
 def _number(value: float | str, where: str) -> float:
     try:
         found = float(value)  # YAML reads 1e-3 as a string
-    except ValueError:
+    except (TypeError, ValueError):
         raise VoicenymError(f"{where}: {value!r} is no number") from None
     if not math.isfinite(found):
         raise VoicenymError(f"{where}: {found} is no finite number")
     if where.endswith(", rate") and found <= 0.0:
         raise VoicenymError(f"{where}: a rate is above 0, not {found:g}")
+    if where.endswith(", held_out") and not 0.0 <= found <= 1.0:
+        raise VoicenymError(f"{where}: a share of the speakers is from 0 to 1, not {found:g}")
     return found
 
 
+def _elements(values: list[Any], default: tuple[Any, ...], where: str) -> tuple[Any, ...]:
+    """A list as a tuple of elements of the default's kind, where that is one of numbers."""
+    kinds = {type(element) for element in default}
+    if kinds == {float}:
+        return tuple(_number(value, where) for value in values)
+    for value in values:
+        if kinds == {int} and type(value) is not int:
+            raise VoicenymError(f"{where}: {value!r} is no int")
+    return tuple(values)
+
+
 def _within(key: str, value: Any, default: Any, where: str) -> Any:
-    """The value, not below the least of its field."""
+    """The value, within the limits of its field."""
+    if isinstance(default, int) and value > MOST.get(key, value):
+        raise VoicenymError(f"{where}: {MOST[key]} at most, not {value}")
     if isinstance(default, int) and value < LEAST.get(key, value):
         raise VoicenymError(f"{where}: {LEAST[key]} at least, not {value}")
     return value
