@@ -25,7 +25,8 @@ def steps_done(trainer: pl.Trainer) -> int:
 
     Lightning's ``global_step`` counts every step of every optimizer instead.
     """
-    return int(trainer.fit_loop.epoch_loop.batch_progress.total.processed)
+    batches: Any = trainer.fit_loop.epoch_loop.batch_progress.total
+    return int(batches.processed)
 
 
 class Curve(pl.Callback):
