@@ -143,8 +143,9 @@ class RandomState(pl.Callback):
         self, trainer: pl.Trainer, pl_module: pl.LightningModule, checkpoint: dict[str, Any]
     ) -> None:
         states = {"cpu": torch.get_rng_state()}
-        if pl_module.device.type == "cuda":
-            states["cuda"] = torch.cuda.get_rng_state(pl_module.device)
+        device = trainer.strategy.root_device
+        if device.type == "cuda":
+            states["cuda"] = torch.cuda.get_rng_state(device)
         checkpoint["random states"] = states
 
     def on_load_checkpoint(
@@ -153,5 +154,7 @@ class RandomState(pl.Callback):
         states = checkpoint.get("random states", {})  # earlier releases kept none
         if "cpu" in states:
             torch.set_rng_state(states["cpu"])
-        if "cuda" in states and pl_module.device.type == "cuda":
-            torch.cuda.set_rng_state(states["cuda"], pl_module.device)
+        # the module is moved to its device later
+        device = trainer.strategy.root_device
+        if "cuda" in states and device.type == "cuda":
+            torch.cuda.set_rng_state(states["cuda"], device)
