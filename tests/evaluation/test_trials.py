@@ -33,7 +33,7 @@ def test_only_voices_of_one_sex_are_compared():
     assert everybody.nontarget.sum() == 10 * 9 * 6
     unknown = build(corpus(sexes=[""]))
     assert unknown.nontarget.sum() == 10 * 9 * 6
-    assert any("sex is unknown" in w for w in unknown.warnings)
+    assert any("sex of 10 of 10 speakers is unknown" in w for w in unknown.warnings)
 
 
 def test_the_draw_depends_on_the_seed_and_not_on_the_order():

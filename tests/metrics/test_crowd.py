@@ -13,7 +13,7 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from voicenym.errors import ScoreError
-from voicenym.metrics import Speakers, eer
+from voicenym.metrics import Speakers, crowd, eer
 from voicenym.metrics.binomial import clopper_pearson, wilson
 from voicenym.metrics.crowd import FIRST_AMONG, REPORTED, chances, first_among
 from voicenym.metrics.metric_inputs import TrialScores
@@ -106,7 +106,7 @@ def test_a_crowd_within_the_data_has_no_fitted_tail(place):
         assert found.high[0] < 0.1, "98 others of 1,000 score higher"
 
 
-def test_replicates_within_the_data_are_counted_too():
+def test_replicates_within_the_data_are_counted_too(monkeypatch):
     """Two speakers; a replicate has one of them twice or both once."""
     rng = np.random.default_rng(2)
     target = np.concatenate([rng.normal(3.0, 1.0, 20), rng.normal(2.0, 1.0, 20)])
@@ -114,10 +114,15 @@ def test_replicates_within_the_data_are_counted_too():
     nontarget = rng.normal(0.0, 1.0, 800)
     pairs = np.stack([np.repeat([0, 1], 400)] * 2, axis=1)
     speakers = Speakers(np.stack([who, who], axis=1), pairs)
+    monkeypatch.setattr(crowd, "unanimous", lambda value, limits, people, level: limits)
     found = first_among(target, nontarget, speakers, people=(100,), level=1.0, replicates=40)
     drawn = [powers(target[who == one], nontarget[pairs[:, 0] == one], 100) for one in (0, 1)]
     assert found.high[0] == pytest.approx(max(drawn))
     assert found.low[0] == pytest.approx(min(*drawn, 2.0 * found.found[0] - max(drawn)))
+    monkeypatch.undo()
+    found = first_among(target, nontarget, speakers, people=(100,), replicates=40)
+    low, high = wilson(2.0 * found.found[0].round(9), 2, 0.95)
+    assert found.low[0] <= low < high <= found.high[0], "two speakers are few"
 
 
 def test_all_found_among_nearly_as_many_as_the_data_is_not_sure():

@@ -46,6 +46,8 @@ def test_no_errors_of_few_speakers_are_compatible_with_some():
     speakers = Speakers(np.stack([who, who], 1), np.stack([who, (who + 1) % 8], 1))
     found = eer(np.ones(40), np.zeros(40), speakers, replicates=20)
     assert (found.value, found.interval) == (0.0, wilson(0, 8, 0.95))
+    found = eer(np.ones(40), np.zeros(12))
+    assert (found.value, found.interval) == (0.0, wilson(0, 12, 0.95)), "independent trials"
 
 
 def test_tied_scores_are_chance_and_not_separation():

@@ -1,8 +1,10 @@
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
 from voicenym.errors import ScoreError
-from voicenym.metrics import eer, miss_match_rate, wrong_match_rate
+from voicenym.metrics import Speakers, eer, miss_match_rate, wrong_match_rate
 from voicenym.metrics.binomial import unanimous, wilson
 
 
@@ -83,6 +85,32 @@ def test_a_share_of_all_or_none_keeps_what_a_bootstrap_adds():
     assert unanimous(0.3, (0.3, 0.3), 20) == (0.3, 0.3)
     assert unanimous(1.0, (1.0, 1.0), 0) == (1.0, 1.0)
     assert np.isnan(unanimous(1.0, (np.nan, np.nan), 20)).all()
+
+
+def test_shares_of_two_to_four_speakers_have_intervals_as_wide_as_so_few_allow():
+    """A bootstrap of two speakers has one draw with trials of both kinds, and so no width."""
+    assert unanimous(0.5, (0.5, 0.5), 2) == pytest.approx(wilson(1, 2, 0.95))
+    assert unanimous(0.4, (0.1, 0.41), 4) == (0.1, pytest.approx(wilson(1.6, 4, 0.95)[1]))
+    assert unanimous(0.4, (0.4, 0.4), 5) == (0.4, 0.4)
+    assert np.isnan(unanimous(0.5, (np.nan, np.nan), 2)).all()
+
+
+@pytest.mark.parametrize("sizes", [[2], [3], [2, 2], [4]])
+def test_equal_error_rates_of_few_speakers_hold_the_truth(sizes):
+    """Gaussian scores one deviation apart, in groups of people who are tried against each other."""
+    rng, truth = np.random.default_rng(0), NormalDist().cdf(-0.5)
+    first = np.cumsum([0, *sizes[:-1]])
+    groups = [range(begin, begin + size) for begin, size in zip(first, sizes, strict=True)]
+    own = np.array([(i, i) for group in groups for i in group for _ in range(6)])
+    others = np.array(
+        [(i, j) for group in groups for i in group for j in group if i != j for _ in range(6)]
+    )
+    held = 0
+    for _ in range(60):
+        target, nontarget = rng.normal(1.0, 1.0, len(own)), rng.normal(0.0, 1.0, len(others))
+        low, high = eer(target, nontarget, Speakers(own, others), replicates=100).interval
+        held += low <= truth <= high
+    assert held >= 57
 
 
 @pytest.mark.parametrize("truth", [0.02, 0.05, 0.97])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import metrics
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
@@ -48,11 +50,15 @@ def figure(metric: Metric[object], measured: Measured) -> str:
         >>> from voicenym.metrics.eer import EQUAL_ERROR_RATE
         >>> figure(EQUAL_ERROR_RATE, Measured(10.04, 8.0, 13.0, "%"))
         '10.0 % (8.0 to 13.0), chance 50 %'
+        >>> figure(EQUAL_ERROR_RATE, Measured(math.nan))
+        'unknown'
     """
     digits = metric.display.digits
     unit = f" {measured.unit}" if measured.unit else ""
+    if math.isnan(measured.value):
+        return "unknown"
     text = f"{measured.value:.{digits}f}{unit}"
-    if measured.low is not None and measured.high is not None:
+    if not (measured.low is None or measured.high is None or math.isnan(measured.low)):
         text += f" ({measured.low:.{digits}f} to {measured.high:.{digits}f})"
     if metric.chance is not None:
         text += f", chance {metric.chance:g}{unit}"

@@ -12,6 +12,7 @@ import numpy as np
 from voicenym.attack.scenario import Model
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
+from voicenym.metrics.binomial import FEW_PEOPLE
 
 ENROLMENT = 8
 TRIALS = 6
@@ -162,7 +163,11 @@ def build(
         tested = sexes[:, None] == np.array([recording.sex for recording in tried])
         smallest = min(int((sexes == sex).sum()) for sex in set(sexes))
     elif same_sex:
-        warnings.append("sex is unknown: women and men are compared too, which flatters figures")
+        unknown = sum(not sex for sex in sexes)
+        warnings.append(
+            f"the sex of {unknown} of {len(models)} speakers is unknown: women are compared with "
+            "men, too, whom attackers tell apart more easily"
+        )
     if smallest < 2:
         raise CorpusError("only one speaker of a sex: add speakers, or compare all with --any-sex")
     warnings += few(smallest)
@@ -173,9 +178,12 @@ def few(speakers: int) -> list[str]:
     """A warning if few speakers are compared; else nothing."""
     if speakers >= FEW_SPEAKERS:
         return []
+    rough = ""
+    if speakers < FEW_PEOPLE:
+        rough = "; intervals that are not of shares of trials are too narrow for so few"
     return [
         f"only {speakers} speakers are compared with each other: intervals are wide, and figures "
-        "of other people may differ"
+        f"of other people may differ{rough}"
     ]
 
 

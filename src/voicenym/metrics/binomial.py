@@ -11,6 +11,10 @@ import numpy.typing as npt
 from voicenym.errors import DependencyError, ScoreError
 from voicenym.metrics.interval import Interval
 
+FEW_PEOPLE = 5
+"""Speakers below which a bootstrap has too few different draws for an interval of 95 %: four have
+35, whose tails of 2.5 % are less than one draw, and two have one draw with trials of both kinds."""
+
 
 def clopper_pearson(
     hits: npt.ArrayLike, trials: npt.ArrayLike, level: float = 0.95
@@ -51,13 +55,13 @@ def clopper_pearson(
     return low, high
 
 
-def wilson(hits: int, trials: int, level: float) -> Interval:
+def wilson(hits: float, trials: int, level: float) -> Interval:
     """Interval of a share of independent trials, also where all or none are hits.
 
     Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
 
     Args:
-        hits, trials: counts.
+        hits, trials: counts; hits may be a sum of shares.
         level: of the interval.
 
     Example:
@@ -65,6 +69,8 @@ def wilson(hits: int, trials: int, level: float) -> Interval:
         >>> round(low, 3), high
         (0.862, 1.0)
     """
+    if level >= 1.0:
+        return 0.0, 1.0
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     p = hits / trials
     centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)
@@ -73,13 +79,15 @@ def wilson(hits: int, trials: int, level: float) -> Interval:
 
 
 def unanimous(value: float, interval: Interval, people: int, level: float = 0.95) -> Interval:
-    """The interval of a share of trials, also where all or none of them are hits.
+    """The interval of a share of trials, also where all or none are hits, or speakers are few.
 
-    A bootstrap of all or none has no width, however few speakers there are. Its interval is then
-    extended to Wilson's. Trials of one speaker may be alike; so the speakers count, not the trials.
+    A bootstrap of all or none has no width, however few speakers there are, and one of two speakers
+    has none whatever their trials show. Its interval is then extended to Wilson's. Trials of one
+    speaker may be alike; so the speakers count, not the trials.
 
     Args:
-        value: the share, 0 to 1; other values than 0 and 1 leave the interval as it is.
+        value: the share, 0 to 1; other values than 0 and 1 leave the interval as it is, unless
+            there are fewer than :data:`FEW_PEOPLE`.
         interval: by bootstrap over speakers; NaN, which stands for none, stays.
         people: number of speakers.
         level: of the interval.
@@ -90,10 +98,15 @@ def unanimous(value: float, interval: Interval, people: int, level: float = 0.95
         (0.0, 0.161)
         >>> unanimous(0.1, (0.0, 0.2), 20)
         (0.0, 0.2)
+        >>> low, high = unanimous(0.5, (0.5, 0.5), 2)
+        >>> round(low, 3), round(high, 3)
+        (0.095, 0.905)
     """
-    if value not in (0.0, 1.0) or not people or any(math.isnan(limit) for limit in interval):
+    if not people or any(math.isnan(limit) for limit in (*interval, value)):
         return interval
-    low, high = wilson(people if value else 0, people, level)
+    if people >= FEW_PEOPLE and value not in (0.0, 1.0):
+        return interval
+    low, high = wilson(value * people, people, level)
     return min(low, interval[0]), max(high, interval[1])
 
 

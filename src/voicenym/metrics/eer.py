@@ -63,8 +63,9 @@ def eer(
     Args:
         target, nontarget: scores, in any order; or :class:`.SortedTrials` alone.
         speakers: of the trials: the interval is then a bootstrap over speakers (:func:`.unanimous`
-            where all or no trials are errors); without, it is Bengio and Mariéthoz's for
-            independent trials, which is too narrow where speakers recur.
+            where all or no trials are errors, or speakers are few); without, it is Bengio and
+            Mariéthoz's for independent trials (extended alike, with the trials of the smaller
+            class), which is too narrow where speakers recur.
         level: of the interval.
         replicates, seed: of the bootstrap.
         interval: None leaves it out.
@@ -88,6 +89,8 @@ def eer(
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     half = bengio_mariethoz(value, value, trials.target.size, trials.nontarget.size, z)
     limits = max(0.0, value - half), min(1.0, value + half)
+    fewest = min(trials.target.size, trials.nontarget.size)
+    limits = unanimous(value, limits, fewest, level)
     return EER(value, limits, threshold, "Bengio and Mariéthoz, independent trials")
 
 

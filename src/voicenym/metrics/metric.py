@@ -23,8 +23,8 @@ BOOTSTRAP = "percentiles of a bootstrap over speakers"
 CORRECTED = "bootstrap over speakers, corrected for the bias that few trials add"
 """How intervals of figures are drawn that chance moves in one direction."""
 BOOTSTRAP_OF_SHARE = (
-    f"{BOOTSTRAP}; where all or none are hits, Wilson's with the number of speakers as the "
-    "number of trials (1927)"
+    f"{BOOTSTRAP}; where all or none are hits, or of fewer than five speakers, also Wilson's with "
+    "the number of speakers as the number of trials (1927)"
 )
 """How intervals of shares of trials are drawn."""
 NO_INTERVAL = "none"
