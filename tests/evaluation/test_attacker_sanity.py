@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from voicenym import Key
-from voicenym.attack.attackers import Attacker, Ignorant, KeyHolder, LazyInformed
+from voicenym.attack.attackers import (
+    Attacker,
+    Denoising,
+    Ignorant,
+    KeyHolder,
+    LazyInformed,
+)
 from voicenym.attack.controls import COPY, HALF, ORIGINAL
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
@@ -195,6 +201,37 @@ def test_finished_controls_are_kept_and_those_that_cannot_be_run_are_named(corpu
     notes = attacker_sanity.notes([runs[0]], Drawn())
     assert any("could not be checked on copied speech: nothing can" in note for note in notes)
     assert f"{COPY}: not run" in report_tables.attacks("mcadams", (runs[0],))
+
+
+def test_a_variant_has_the_comparison_of_originals_that_it_varies_as_its_control(corpus):
+    """A de-noising attacker whose verifier recognises nobody is broken like the ignorant one."""
+    trials = build(corpus, enrolment=1, trials=1, same_sex=False, seed=0)
+    scenario = Scenario(trials.models, trials.recordings, Protection.by("mcadams", USER), USER)
+    filtering, holder = Denoising("mean"), KeyHolder()
+    found = [
+        Attacked(figures(one.name, 50.0, 60.0), np.zeros(1), 0.0) for one in (filtering, holder)
+    ]
+    found[1] = dataclasses.replace(
+        found[1], figures=dataclasses.replace(found[1].figures, holds_key=True)
+    )
+    for deaf in (False, True):
+        rate = Measured(49.0, 40.0, 58.0, "%") if deaf else Measured(4.0, 1.0, 9.0, "%")
+        originals = {("unprotected", "v"): rate, ("unprotected", "other"): Measured(50.0)}
+        with Embedder() as embedder:
+            one, key = attacker_sanity.checked(
+                found, [filtering, holder], scenario, trials, [], embedder, USER,
+                originals=originals,
+            )  # fmt: skip
+        assert one.figures.controls == (Control(ORIGINAL, rate),)
+        assert one.figures.broken == deaf
+        assert one.figures.evident != deaf
+        assert key.figures.controls == (), "nothing protects from the key"
+
+
+def test_who_finds_nobody_without_controls_is_named():
+    (note,) = attacker_sanity.notes([figures("a", 42.0, 51.0), figures("b", 30.0, 36.0)], Drawn())
+    assert note.startswith("a, v did not run on controls (--no-sanity) and finds nobody here")
+    assert "its figure is no evidence" in note
 
 
 def test_a_broken_attacker_is_not_the_strongest():

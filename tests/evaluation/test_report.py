@@ -22,7 +22,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.evaluation import figures, protection, report, results_file, verdict
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.figures import similarity_figures
-from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
+from voicenym.evaluation.results import AttackFigures, Control, Evaluation, Measured, SystemResults
 from voicenym.evaluation.trials import build
 
 VOID = {"meta", "br", "link", "img", "hr"}
@@ -136,10 +136,14 @@ def test_the_first_page_is_a_sentence_a_system_a_figure_and_a_table(found, sourc
 
 def test_the_failure_of_a_weak_attacker_is_no_protection():
     weak = attacked(45.0, 40.0, 50.0, knows="does not know", informed=False)
-    assert "bent was attacked by nobody who knows it, which is no protection shown" in printed(
-        one(weak)
-    )
-    assert "bent resists the attackers tried here" in printed(one(weak, attacked(46.0, 41.0, 51.0)))
+    nobody = "is not graded, since no attacker that knows it attacked it, which is no protection"
+    assert nobody in printed(one(weak))
+    works = Control("original speech", Measured(3.0, 1.0, 5.0, "%"))
+    strong = attacked(46.0, 41.0, 51.0, controls=(works,))
+    assert "bent resists the attackers tried here" in printed(one(weak, strong))
+    unchecked = printed(one(weak, attacked(46.0, 41.0, 51.0)))
+    assert "no attacker that knows it was shown to work, on it or on controls" in unchecked
+    assert "bent resists" not in unchecked
     assert "no protection shown" in printed(one(weak, attacked(1.0, holds_key=True)))
 
 
@@ -191,7 +195,7 @@ def test_a_verdict_is_one_plain_sentence():
     ],
 )
 def test_grades_go_by_the_lower_end_of_the_interval(value, low, style, advice):
-    evaluation = one(attacked(value, low, 60.0))
+    evaluation = one(attacked(value, low, 49.0))
     assert verdict.grade(evaluation.systems[0])[0] == style
     assert advice in printed(evaluation)
 
@@ -264,7 +268,8 @@ def test_all_texts_of_the_data_are_escaped_in_page_and_figures(tmp_path):
         scores = rng.standard_normal(trials.tested.shape) + trials.target
         scores[0, 0], scores[-1, 0] = np.inf, -np.inf
         made = protection.measured(attacker, scores, trials, NASTY, 5).figures
-        attacks.append(dataclasses.replace(made, knows=f"knows {NASTY}; {NASTY}"))
+        works = (Control(NASTY, Measured(3.0, 1.0, 5.0, "%")),)
+        attacks.append(dataclasses.replace(made, knows=f"knows {NASTY}; {NASTY}", controls=works))
         evidence.scores.setdefault(NASTY, {})[f"{made.attacker}, {NASTY}"] = scores
     evidence.vectors = {n: rng.standard_normal((len(scores.T), 6)) for n in ("original", NASTY)}
     evidence.matrices[NASTY] = {n: rng.uniform(size=(4, 4)) for n in ("oo", "oa", "aa")}

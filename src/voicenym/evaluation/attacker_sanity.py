@@ -3,7 +3,9 @@
 An attacker whose figures on a system and on a control are both near chance is broken: its figure is
 no evidence of protection. Costs are bounded: originals and copies do not depend on the system, so
 that all systems share vectors and trained verifiers; attackers that train a network have a quarter
-of their time limit; only attackers that train nothing run on the system at half strength.
+of their time limit; only attackers that train nothing run on the system at half strength. Variants
+of checked attackers (de-noising, inversion, normalised scores) and voice statistics have the
+comparison that they vary, of original speech, as their control: the evaluation measures it anyway.
 
 Original and copied speech keep the whole voice: a failure there is a defect of the attacker. Half
 the strength of a strong system may suffice against a working attacker. A failure there counts only
@@ -44,6 +46,7 @@ NEAR_CHANCE = 45.0
 LEARNING = (TrainedAttacker, SemiInformedBackEnd)
 """Attackers that learn from the pool; they are not checked if it is only known as anonymized."""
 NO_ORIGINALS = "the pool is anonymized speech alone"
+NO_RATES: Mapping[tuple[str, str], Measured] = {}
 REPLICATES = 200
 """Bootstrap draws for figures of controls."""
 
@@ -59,6 +62,7 @@ def checked(
     say: Callable[[str], None] = lambda text: None,
     parts: FinishedParts | None = None,
     on: Any = None,
+    originals: Mapping[tuple[str, str], Measured] = NO_RATES,
 ) -> list[Attacked]:
     """Attacks with the figures of the same attackers on controls.
 
@@ -73,6 +77,8 @@ def checked(
         say: receives a line of progress.
         parts: keeps finished controls for a run that goes on.
         on: what the attacks depend on besides the plan.
+        originals: equal error rates of comparisons of original speech, by attacker and verifier:
+            the control of attackers that do not run on controls themselves.
     """
     keep = FinishedParts.nowhere(say) if parts is None else parts
     figures: dict[tuple[str, str], dict[str, Measured]] = {}
@@ -98,6 +104,13 @@ def checked(
                     unchecked.setdefault(who, {})[name] = why
                 else:
                     figures.setdefault(who, {})[name] = eer
+    references = {attacker.name: attacker.reference for attacker in attackers}
+    for one in found:
+        who = one.figures.attacker, one.figures.verifier
+        compared = references.get(who[0], ""), who[1]
+        checked_itself = who in figures or who in unchecked
+        if compared in originals and not (one.figures.holds_key or checked_itself):
+            figures[who] = {controls.ORIGINAL: originals[compared]}
     informed = {one.figures.attacker: one.figures.informed for one in found}
     return [
         dataclasses.replace(
@@ -175,6 +188,16 @@ def notes(attacks: Sequence[AttackFigures], voices: Drawn) -> tuple[str, ...]:
         for attack in attacks
         for name, why in attack.unchecked.items()
     ]
+    alone = [
+        f"{attack.attacker}, {attack.verifier}"
+        for attack in attacks
+        if not (attack.holds_key or attack.controls or attack.unchecked or attack.evident)
+    ]
+    if alone:
+        found.append(
+            f"{' and '.join(alone)} did not run on controls (--no-sanity) and finds nobody here: "
+            "whether it works is not known, and its figure is no evidence"
+        )
     undecided = [
         f"{attack.attacker}, {attack.verifier}"
         for attack in attacks

@@ -18,6 +18,7 @@ from voicenym.evaluation.conditions import measurable
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
 from voicenym.evaluation.finished_parts import FinishedParts
 from voicenym.evaluation.protection import Attacked
+from voicenym.evaluation.results import Measured
 from voicenym.evaluation.utility import Utility
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.voice_statistics import VoiceStatistics
@@ -46,6 +47,8 @@ class Session:
     sample: Sequence[Recording] = field(init=False)
     thresholds: Mapping[str, Mapping[str, float]] = field(init=False, default_factory=dict)
     """Thresholds of equal errors on original speech, by verifier and attacker."""
+    originals: Mapping[tuple[str, str], Measured] = field(init=False, default_factory=dict)
+    """Equal error rates on original speech, by attacker and verifier."""
 
     def __post_init__(self) -> None:
         self.evidence = Evidence(self.plan.trials)
@@ -126,8 +129,9 @@ class Session:
             ),
         )  # fmt: skip
 
-    def keep_thresholds(self, bare: Sequence[Attacked]) -> None:
-        """Keeps the thresholds of attacks on original speech."""
+    def keep_originals(self, bare: Sequence[Attacked]) -> None:
+        """Keeps the rates and the thresholds of attacks on original speech."""
+        self.originals = {(a.figures.attacker, a.figures.verifier): a.figures.eer for a in bare}
         found: dict[str, dict[str, float]] = {}
         for a in bare:
             found.setdefault(a.figures.verifier, {})[a.figures.attacker] = a.threshold

@@ -81,7 +81,7 @@ def evaluate(
             for attacked in session.attacked("original", (), attacker, original, voice)
         ]
         bare += session.by_statistics("original", "original", original)
-        session.keep_thresholds(bare)
+        session.keep_originals(bare)
         evidence = session.evidence
         keep_scores(evidence, "original", bare)
         evidence.vectors["original"] = embedder(

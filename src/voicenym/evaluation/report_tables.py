@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from voicenym.evaluation.grades import UNINFORMED, ungraded
+from voicenym.evaluation.grades import UNCHECKED, UNINFORMED, ungraded
 from voicenym.evaluation.html import grid, interval, number, sentence
 from voicenym.evaluation.reported_metrics import RETRAINED, WEIGHTED, headline, metrics, named
 from voicenym.evaluation.results import AttackFigures, Evaluation, SystemResults, by_strength
@@ -66,7 +66,7 @@ def summary(evaluation: Evaluation) -> str:
         else:
             top_eer = system.strongest.eer
             eer = NO_EVIDENCE if system.strongest.broken else interval(top_eer)
-            if ungraded(system) == UNINFORMED:
+            if ungraded(system) in (UNINFORMED, UNCHECKED):
                 eer += "<br><small>no protection shown</small>"
             elif bounded(system):
                 eer += "<br><small>upper bound</small>"

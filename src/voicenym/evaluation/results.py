@@ -130,6 +130,14 @@ class AttackFigures:
         return not below_chance(self.eer) and bool(self.failed)
 
     @property
+    def evident(self) -> bool:
+        """Whether its figure is evidence: it finds speakers on the system, or it finds them on
+        controls, so that the system is what stops it.
+        """
+        works = any(one.passed for one in self.controls) and not self.failed
+        return below_chance(self.eer) or works
+
+    @property
     def eer(self) -> Measured:
         return self.figures["EER"]
 

@@ -54,7 +54,7 @@ def system_results(
     if plan.sanity:
         found = attacker_sanity.checked(
             found, [*attackers, *taught], scenario, plan.trials, voices, session.embedder,
-            key(plan.seed, "user"), session.say, session.parts, depends,
+            key(plan.seed, "user"), session.say, session.parts, depends, session.originals,
         )  # fmt: skip
     keep_scores(evidence, name, found)
     evidence.vectors[name] = session.embedder(

@@ -15,7 +15,6 @@ VERBS = {
     "weakly": "protects weakly",
     "partly": "protects in part",
     "resists": "resists the attackers tried here",
-    "ungraded": "was attacked by nobody who knows it, which is no protection shown",
 }
 """Verdict of each class of :func:`voicenym.evaluation.grades.grade`."""
 
@@ -60,7 +59,8 @@ def in_a_sentence(system: SystemResults, original: Measured | None, words: str) 
         return f'<li class="verdict">{name} was not attacked.</li>'
     style, _ = grade(system)
     top = system.strongest
-    judged = VERBS[style]
+    unknown = f"is not graded, since {ungraded(system)}, which is no protection shown"
+    judged = VERBS.get(style, unknown)
     bound = ", which is an upper bound," if bounded(system) else ""
     wrong = "words were not measured"
     if (rate := system.utility.get(words)) is not None:
@@ -69,10 +69,7 @@ def in_a_sentence(system: SystemResults, original: Measured | None, words: str) 
         inside = f" ({limits}{before})" if limits else before and f" ({before[2:]})"
         wrong = f"a recogniser gets {number(rate.value, 1)}&nbsp;% of the words wrong{inside}"
     if top.broken:
-        return (
-            f'<li class="verdict {style}">{name} is not graded, since every attacker is broken, '
-            f"which is no protection shown, and {wrong}.</li>"
-        )
+        return f'<li class="verdict {style}">{name} {unknown}, and {wrong}.</li>'
     return (
         f'<li class="verdict {style}">{name} {judged}: the strongest attacker, '
         f"{escape(top.attacker)}, errs in <b>{number(top.eer.value, 1)}&nbsp;%</b> of cases"
