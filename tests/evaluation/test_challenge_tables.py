@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 
 import pytest
@@ -79,6 +80,15 @@ def test_results_have_the_lines_of_2022():
     assert "Average WER dev anon: 12.345" in lines
     assert "Weighted average gain of voice distinctiveness test: -3.000" in lines
     assert not any(line.startswith("Average WER test") for line in lines)
+
+
+def test_an_attacker_who_is_outdone_by_an_ignorant_one_is_no_measure():
+    found = drawn(2022)
+    assert "overstates the protection" not in summary(found)
+    swapped = dataclasses.replace(found, ignorant=found.informed, informed=found.ignorant)
+    notes = [line for line in summary(swapped).splitlines() if "overstates" in line]
+    assert [note[: len("- in dev")] for note in notes] == ["- in dev", "- in tes"]
+    assert "(41.0 against 11.0 %)" in notes[0]
 
 
 def test_results_have_the_columns_of_2024():

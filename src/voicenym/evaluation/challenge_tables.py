@@ -287,4 +287,21 @@ def _notes(found: Challenge) -> list[str]:
         notes.append("recall of emotions is not measured: it needs IEMOCAP and its classifiers")
     if found.informed is not None and math.isnan(found.informed.eer.value):
         notes.append("the attacker's training did not converge")
-    return [*notes, *found.system.notes]
+    return [*notes, *_outdone(found), *found.system.notes]
+
+
+def _outdone(found: Challenge) -> list[str]:
+    """Notes on test sets where the challenge's attacker finds less than one who knows nothing."""
+    notes = []
+    for subset in found.subsets:
+        key = f"{WEIGHTED} EER{found.key(subset)}"
+        both = [one.figures.get(key) for one in (found.ignorant, found.informed) if one is not None]
+        if len(both) == 2 and both[0] is not None and both[1] is not None:
+            knows_less, knows_more = both[0].value, both[1].value
+            if knows_more > knows_less:
+                notes.append(
+                    f"in {subset}, asv-eval-{found.year} finds less than the ignorant attacker "
+                    f"({knows_more:.1f} against {knows_less:.1f} %): it learned too little, and "
+                    "its figure overstates the protection; give more speech (--pool-size) and time"
+                )
+    return notes
