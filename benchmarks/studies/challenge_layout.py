@@ -23,7 +23,7 @@ from pathlib import Path
 import soundfile
 
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.recording_subsets import halved, spread
+from voicenym.corpus.recording_subsets import halved, pool_of
 from voicenym.corpus.recordings import recordings
 
 SETS = ("libri_dev", "libri_test", "vctk_dev", "vctk_test")
@@ -104,7 +104,7 @@ def main() -> None:
         trials = write_set(data, name, people, given.enrolment)
         print(f"{name}: {len(people)} speakers, {trials} trials")
     others = recordings(given.speech, given.pool_split, given.part)
-    pool = spread([r for r in others if r.speaker not in speech], given.pool)
+    pool = pool_of([r for r in others if r.speaker not in speech], given.pool)
     folder(given.output / POOL, pool)
     print(f"{POOL}: {len(pool)} recordings of {len({r.speaker for r in pool})} speakers")
 

@@ -100,6 +100,17 @@ def test_a_limit_of_steps_needs_no_clock(scenario, training, spectrum):
     assert "training, up to 3 steps, on" in messages[1]
 
 
+def test_a_pool_of_one_recording_each_keeps_it_from_running(scenario, training):
+    """It could not be validated; the evaluation goes on without it, and says so."""
+    attacker = SemiInformedVerifier(training)
+    assert attacker.obstacle(scenario) == ""
+    single = list({recording.speaker: recording for recording in scenario.pool}.values())
+    why = attacker.obstacle(replace(scenario, pool=tuple(single)))
+    assert why.startswith("semi-informed (verifier trained) was not run: ")
+    assert "0 of them with two recordings or more" in why
+    assert SemiInformedIVectors(training).obstacle(replace(scenario, pool=tuple(single))) == ""
+
+
 def test_a_share_of_the_limits(training):
     both = replace(training, steps=10)
     assert (both.share(0.25).seconds, both.share(0.25).steps) == (900.0, 2)

@@ -6,7 +6,7 @@ from voicenym.corpus.anonymized_files import matched
 from voicenym.corpus.file_plan import plan
 from voicenym.corpus.folder_walk import report
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import halved, spread
+from voicenym.corpus.recording_subsets import halved, pool_of, spread
 from voicenym.corpus.recordings import recordings, skipped
 from voicenym.errors import CorpusError
 
@@ -169,6 +169,20 @@ def test_a_pool_is_spread_over_its_speakers():
     assert [r.name for r in spread(speech, 5)] == ["a0", "b0", "c0", "a1", "b1"]
     assert len(spread(speech, 100)) == 12
     assert spread([], 3) == []
+
+
+def test_a_small_pool_has_two_recordings_of_each_of_fewer_speakers():
+    """One recording of each would not tell how a speaker's recordings differ."""
+    speech = [Recording(f"{s}{u}", s, Path("none")) for s in "abcd" for u in range(4)]
+    assert [r.name for r in pool_of(speech, 4)] == ["a0", "b0", "a1", "b1"]
+    assert [r.name for r in pool_of(speech, 5)] == ["a0", "b0", "c0", "a1", "b1"]
+    for most in (8, 9, 100):
+        assert pool_of(speech, most) == spread(speech, most)
+    single = [Recording(f"{s}0", s, Path("none")) for s in "0123"]
+    assert {r.speaker for r in pool_of([*single, *speech], 4)} == {"a", "b"}
+    assert len(pool_of(single, 3)) == 3
+    assert len(pool_of([*single, *speech[:3]], 4)) == 4
+    assert pool_of(speech, 0) == pool_of([], 3) == []
 
 
 def test_a_folder_of_kaldi_folders_is_one_corpus(tmp_path):

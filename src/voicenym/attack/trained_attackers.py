@@ -28,6 +28,7 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
 from voicenym.corpus.transforms import Transform
+from voicenym.errors import CorpusError
 from voicenym.nets.checkpoint import version
 from voicenym.nets.names_and_paths import is_path
 from voicenym.private import write_private
@@ -82,6 +83,13 @@ class TrainedAttacker(Attacker):
     def enough(cls, resources: Resources) -> bool:
         """Whether the resources suffice for this training."""
         return resources.has_protected_pool and resources.pool_recordings >= LEAST_FOR_STATISTICS
+
+    def obstacle(self, scenario: Scenario) -> str:
+        try:
+            self.split(scenario)
+        except CorpusError as error:
+            return f"{self.name} was not run: {error}"
+        return ""
 
     def start(self) -> Verifier | type[Verifier]:
         """The verifier whose training continues, or the class that is estimated anew."""
@@ -183,7 +191,11 @@ class TrainedAttacker(Attacker):
         write_private(place / CURVE, json.dumps(list(trained.curve)))
 
     def split(self, scenario: Scenario) -> tuple[list[Recording], list[Recording]]:
-        """The pool's recordings for training and for validation."""
+        """The pool's recordings for training and for validation.
+
+        Raises:
+            CorpusError: too few speakers, or recordings of them.
+        """
         return list(scenario.pool), []
 
 

@@ -7,14 +7,40 @@ from collections.abc import Sequence
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 
+FEWEST = 2
+"""Recordings of a speaker from which it is learned how they differ."""
+
 
 def spread(speech: Sequence[Recording], most: int) -> list[Recording]:
     """At most ``count`` recordings, distributed evenly over all speakers."""
     by_speaker: dict[str, list[Recording]] = {}
     for recording in sorted(speech):
         by_speaker.setdefault(recording.speaker, []).append(recording)
-    rounds = max(map(len, by_speaker.values()), default=0)
-    turns = [own[i] for i in range(rounds) for own in by_speaker.values() if i < len(own)]
+    return _turns(list(by_speaker.values()), most)
+
+
+def pool_of(speech: Sequence[Recording], most: int) -> list[Recording]:
+    """Speech of other people to learn from: at most ``most`` recordings, distributed evenly.
+
+    Who learns how a speaker's recordings differ needs two of them. Where ``most`` is not enough for
+    two of each speaker, there are fewer speakers, those with two recordings first.
+    """
+    by_speaker: dict[str, list[Recording]] = {}
+    for recording in sorted(speech):
+        by_speaker.setdefault(recording.speaker, []).append(recording)
+    chosen, room = set(), most
+    for speaker in sorted(by_speaker, key=lambda name: len(by_speaker[name]) < FEWEST):
+        if room <= 0:
+            break
+        chosen.add(speaker)
+        room -= min(FEWEST, len(by_speaker[speaker]))
+    return _turns([own for speaker, own in by_speaker.items() if speaker in chosen], most)
+
+
+def _turns(by_speaker: Sequence[Sequence[Recording]], most: int) -> list[Recording]:
+    """The first recording of every speaker, then the second one, and so on."""
+    rounds = max(map(len, by_speaker), default=0)
+    turns = [own[i] for i in range(rounds) for own in by_speaker if i < len(own)]
     return turns[:most]
 
 

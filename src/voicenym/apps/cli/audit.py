@@ -62,7 +62,7 @@ def audit(
     """
     from voicenym.anonymizer import check_device, load
     from voicenym.anonymizer.system_settings import label, parsed
-    from voicenym.corpus.recording_subsets import spread
+    from voicenym.corpus.recording_subsets import pool_of
     from voicenym.corpus.recordings import recordings
     from voicenym.evaluation.recording_audit import audit as run
     from voicenym.verification.verifiers import installed, unconverted, verifier
@@ -78,7 +78,7 @@ def audit(
             everybody = recordings(
                 pool, left_out=left_out, level=speaker_level, allow_pipes=allow_pipes
             )
-            others = spread(everybody, pool_size)
+            others = pool_of(everybody, pool_size)
         if not verifiers and (missing := unconverted()):
             typer.echo(missing, err=True)
         used = [verifier(name) for name in verifiers or installed()]

@@ -79,7 +79,7 @@ def pool_of(request: Request, submission: Submission, left_out: LeftOut) -> Pool
         CorpusError: no recordings, or no common names of originals and anonymized files.
     """
     from voicenym.corpus.anonymized_files import labelled, matched
-    from voicenym.corpus.recording_subsets import spread
+    from voicenym.corpus.recording_subsets import pool_of
     from voicenym.corpus.recordings import recordings
 
     originals: list[Recording] = []
@@ -95,12 +95,12 @@ def pool_of(request: Request, submission: Submission, left_out: LeftOut) -> Pool
         )
     places = request.anonymized_pool or list(submission.training)
     if not places:
-        return Pool(tuple(spread(originals, request.pool_size)))
+        return Pool(tuple(pool_of(originals, request.pool_size)))
     if request.pool is None:
         anonymized = labelled(
             places, left_out, level=request.speaker_level, allow_pipes=request.allow_pipes
         )
-        chosen = spread(anonymized, request.pool_size)
+        chosen = pool_of(anonymized, request.pool_size)
         return Pool(tuple(chosen), {one.name: one for one in chosen}, is_original=False)
     files = matched(
         originals,
@@ -117,7 +117,7 @@ def pool_of(request: Request, submission: Submission, left_out: LeftOut) -> Pool
             "used",
             err=True,
         )
-    chosen = spread(both, request.pool_size)
+    chosen = pool_of(both, request.pool_size)
     return Pool(tuple(chosen), {one.name: files[one.name] for one in chosen})
 
 

@@ -102,8 +102,8 @@ POOL_SIZE = attackers_option(
     600,
     "--pool-size",
     min=0,
-    help="Recordings of --pool at most, from all its speakers. Attackers that train find more from "
-    "more.",
+    help="Recordings of --pool at most, from all its speakers, or from as many as have two each. "
+    "Attackers that train find more from more.",
 )
 ENROLLS = trials_option(
     [],
