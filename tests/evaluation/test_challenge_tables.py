@@ -91,6 +91,11 @@ def test_an_attacker_who_is_outdone_by_an_ignorant_one_is_no_measure():
     assert "(41.0 against 11.0 %)" in notes[0]
 
 
+def test_warnings_about_the_trials_stand_in_the_summary():
+    text = summary(dataclasses.replace(drawn(2022), warnings=("only 2 speakers are compared",)))
+    assert text.count("- only 2 speakers are compared") == 1
+
+
 def test_results_have_the_columns_of_2024():
     assert results(drawn(2024)).splitlines() == [
         "---- ASV_eval results ----",

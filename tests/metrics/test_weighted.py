@@ -13,6 +13,9 @@ from voicenym.metrics import (
     weighted_gain,
     weighted_ratio,
 )
+from voicenym.metrics.binomial import wilson
+from voicenym.metrics.eer import equal_error
+from voicenym.metrics.weighted import weighted_mean
 
 
 def part(seed, speakers, first=0, distance=2.0):
@@ -71,6 +74,29 @@ def test_parts_of_the_same_speakers_vary_together():
     ]
     assert width[1] == pytest.approx(width[0])
     assert width[2] < 0.9 * width[0]
+
+
+def test_a_mean_of_parts_without_errors_or_of_two_speakers_has_a_width():
+    """Whose bootstrap draws are all alike: limits of a sum of independent estimates."""
+    t, n, who = part(0, 10, distance=50.0)
+    apart = weighted_eer(
+        [(t, n, who), (t, n, Speakers(who.target + 10, who.nontarget + 10))], [3, 1]
+    )
+    high = wilson(0, 10, 0.95)[1]
+    assert apart.value == 0.0
+    assert apart.interval == (0.0, pytest.approx(high * np.hypot(0.75, 0.25)))
+    two = [([1.0, 0.0], [0.0, 1.0], Speakers(np.array([[i, i], [i + 1, i + 1]]),
+            np.array([[i, i + 1], [i + 1, i]]))) for i in (0, 2)]  # fmt: skip
+    low, high = weighted_eer(two, [1, 1], replicates=20).interval
+    reach = np.sqrt(0.5) * (0.5 - wilson(1, 2, 0.95)[0])
+    assert (low, high) == pytest.approx((0.5 - reach, 0.5 + reach))
+    whole = weighted_eer([part(1, 12), part(2, 12, first=12)], [1, 1], replicates=50)
+    assert (
+        whole.interval
+        == weighted_mean(
+            [equal_error(*part(1, 12)), equal_error(*part(2, 12, first=12))], [1, 1], replicates=50
+        ).interval
+    ), "of more speakers, with errors, the bootstrap's"
 
 
 def test_ratios_and_gains_are_weighed_alike():

@@ -66,6 +66,7 @@ class Challenge:
         utility: of original speech.
         ignorant: trials of anonymized speech against original enrolment; None if it did not run.
         informed: the challenge's attacker with anonymized enrolment; None if it did not run.
+        warnings: about the trials.
     """
 
     year: int
@@ -75,6 +76,7 @@ class Challenge:
     utility: Mapping[str, Measured]
     ignorant: AttackFigures | None
     informed: AttackFigures | None
+    warnings: tuple[str, ...] = ()
 
     @property
     def subsets(self) -> list[str]:
@@ -117,6 +119,7 @@ def challenge(evaluation: Evaluation, year: int, subset: str) -> Challenge:
         evaluation.utility,
         _attack(system.attacks, Ignorant.name),
         _attack(system.attacks, f"asv-eval-{year}"),
+        evaluation.warnings,
     )
 
 
@@ -287,7 +290,7 @@ def _notes(found: Challenge) -> list[str]:
         notes.append("recall of emotions is not measured: it needs IEMOCAP and its classifiers")
     if found.informed is not None and math.isnan(found.informed.eer.value):
         notes.append("the attacker's training did not converge")
-    return [*notes, *_outdone(found), *found.system.notes]
+    return list(dict.fromkeys([*notes, *_outdone(found), *found.warnings, *found.system.notes]))
 
 
 def _outdone(found: Challenge) -> list[str]:

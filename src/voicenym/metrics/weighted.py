@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
 from voicenym.metrics.eer import equal_error
 from voicenym.metrics.interval import Interval, percentiles
@@ -70,7 +71,9 @@ def weighted_eer(
         0.125
     """
     drawn = [equal_error(target, nontarget, speakers) for target, nontarget, speakers in parts]
-    return weighted_mean(drawn, weights, "share", level=level, replicates=replicates, seed=seed)
+    return weighted_mean(
+        drawn, weights, "share", of_trials=True, level=level, replicates=replicates, seed=seed
+    )
 
 
 def weighted_ratio(
@@ -135,6 +138,7 @@ def weighted_mean(
     weights: Sequence[float],
     unit: str = "share",
     *,
+    of_trials: bool = False,
     level: float = 0.95,
     replicates: int = 1000,
     seed: int = 0,
@@ -145,6 +149,11 @@ def weighted_mean(
         parts: the figure of each part.
         weights: as for :func:`weighted_eer`.
         unit: of the figures.
+        of_trials: whether they are shares of trials, whose intervals :func:`.unanimous` extends.
+            Where it extends one, the interval of the mean also contains sum_i w_i x_i -+
+            sqrt(sum_i (w_i d_i)^2), d_i being the distance of a part's figure from its limit: that
+            of a sum of independent estimates (Zou and Donner, "Construction of confidence limits
+            about effect measures", Statistics in Medicine 27, 2008).
         level, replicates, seed: of the bootstrap.
 
     Raises:
@@ -156,11 +165,20 @@ def weighted_mean(
     weigh = weigh / weigh.sum()
     values = np.array([part.value for part in parts])
     draws = replicate(parts, replicates, seed)
+    mean, whole = float(weigh @ values), percentiles(weigh @ draws, level)
+    drawn = [percentiles(own, level) for own in draws]
+    intervals = drawn
+    if of_trials:
+        intervals = [
+            unanimous(part.value, own, len(part.speakers), level)
+            for part, own in zip(parts, drawn, strict=True)
+        ]
+    if intervals != drawn:
+        low, high = (np.abs(np.array(side) - values) for side in zip(*intervals, strict=True))
+        whole = (
+            min(whole[0], max(0.0, mean - float(np.linalg.norm(weigh * low)))),
+            max(whole[1], min(1.0, mean + float(np.linalg.norm(weigh * high)))),
+        )
     return WeightedMean(
-        float(weigh @ values),
-        percentiles(weigh @ draws, level),
-        tuple(values.tolist()),
-        tuple(weigh.tolist()),
-        unit,
-        tuple(percentiles(own, level) for own in draws),
+        mean, whole, tuple(values.tolist()), tuple(weigh.tolist()), unit, tuple(intervals)
     )
