@@ -6,12 +6,32 @@ from scipy.stats import norm
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, linkability
 from voicenym.metrics.interval import unbiased
+from voicenym.metrics.linkability import limits
 
 FEW = {"replicates": 3}
 
 
 def test_separated_classes_are_linked_wholly():
     assert linkability(np.arange(50.0) + 100, np.arange(500.0) / 10, **FEW).value == 1.0
+
+
+@pytest.mark.parametrize("distance", [0.0, 0.5, 1.0, 2.0, 4.0])
+def test_the_bound_by_the_equal_error_rate_lies_below_the_figure_of_gaussians(distance):
+    rng = np.random.default_rng(1)
+    target, nontarget = rng.normal(distance, 1, 3000), rng.normal(0, 1, 9000)
+    error = norm.cdf(-distance / 2)
+    found = linkability(target, nontarget, **FEW)
+    assert (1 - error) * (1 - 2 * error) <= found.value + 0.02
+    assert limits(found, error) == ()
+
+
+def test_outliers_that_leave_few_bins_to_the_others_are_named():
+    """Separated scores, of which one is far away: its figure says 0, the order of the scores 1."""
+    target, nontarget = np.arange(100.0) + 1000, np.append(np.arange(500.0), -1e9)
+    found = linkability(target, nontarget, **FEW)
+    assert found.value < 0.01
+    (sentence,) = limits(found, 0.0)
+    assert "10 bins of equal width do not resolve these scores, which have 1.00" in sentence
 
 
 def test_identical_distributions_are_near_the_baseline_of_shuffled_labels():

@@ -20,7 +20,8 @@ from voicenym.evaluation.conditions import measurable, within
 from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.trials import Part, Trials, by_group
-from voicenym.metrics import Speakers, eer, zebra
+from voicenym.metrics import Speakers, eer, linkability, zebra
+from voicenym.metrics.linkability import limits as linkability_limits
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import IdentificationScores, TrialScores
 from voicenym.metrics.weighted import weighted_mean
@@ -187,7 +188,10 @@ def measured(
             whole.nontarget.size,
             attacker.holds_key,
             attacker.informed,
-            limits=zebra_limits(whole.trials),
+            limits=(
+                *zebra_limits(whole.trials),
+                *linkability_limits(whole.shared(linkability), whole.shared(eer).value),
+            ),
             chances=chance_levels.expected(trials),
             by_luck=chance_levels.by_luck(scores, trials, replicates),
         ),
@@ -215,7 +219,7 @@ def _means(scores: np.ndarray, trials: Trials, replicates: int) -> dict[str, Mea
         for group, places in by_group(parts).items():
             drawn = [metric.redraw(own[i]) for i in places]
             weights = [weight for i in places if (weight := parts[i].weight) is not None]
-            mean = weighted_mean(drawn, weights, replicates=replicates)
+            mean = weighted_mean(drawn, weights, of_trials=True, replicates=replicates)
             name = f"{WEIGHTED} {metric.name}{group}"
             figures[name] = metric.figure(mean.value, mean.interval)
     return figures

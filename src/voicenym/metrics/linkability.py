@@ -21,6 +21,8 @@ from voicenym.metrics.sorted_trials import SortedTrials
 MOST_BINS = 100
 TARGETS_PER_BIN = 10
 FEWEST_BINS = 2
+TOLERANCE = 0.05
+"""Difference of D_sys from its lower bound that is not worth a sentence."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +145,33 @@ def linkability(
         others,
         lowest,
         highest,
+    )
+
+
+def limits(found: Linkability, error: float) -> tuple[str, ...]:
+    """A sentence where bins of equal width hide what the order of the scores shows.
+
+    With equal priors D_sys is an f-divergence: t max(0, (t - 1) / (t + 1)) is convex, so that no
+    bins show more than the scores. The two parts above and below the threshold of equal errors
+    alone have (1 - e) (1 - 2 e); a figure below this is too low. A few scores far from the others
+    leave most of the others in one bin.
+
+    Args:
+        found: with prior odds of 1.
+        error: e, the equal error rate of the same scores, as a share.
+
+    Example:
+        >>> outlier = linkability([-900.0, 1.0, 2.0], [0.0, -1.0, -2.0], replicates=2)
+        >>> len(limits(outlier, 0.0)), len(limits(linkability([2.0], [1.0], replicates=2), 0.0))
+        (1, 0)
+    """
+    least = (1.0 - error) * (1.0 - 2.0 * error) if error < 0.5 else 0.0
+    if found.value >= least - TOLERANCE:
+        return ()
+    return (
+        f"D_sys of {found.value:.2f} is too low: its {len(found.local)} bins of equal width do not "
+        f"resolve these scores, which have {least:.2f} at least by an equal error rate of "
+        f"{100.0 * error:.1f} %",
     )
 
 
