@@ -57,6 +57,9 @@ def test_a_pair_that_is_not_recognised_is_not_called_anonymous(write):
     assert far.sights[0].llr < 0
     assert "proves no protection" in far.verdict
     assert "anonym" not in far.verdict.lower()
+    assert "no more often than by chance (once in 1,000) with this recording" in far.searched()
+    assert "at worst" not in far.searched(), "ten recordings were not tried"
+    assert "who train on anonymized speech, were not tried" in far.searched()
 
 
 def test_who_knows_the_system_sees_at_least_as_well(write):

@@ -90,7 +90,14 @@ class Audit:
             more: number of such recordings, for the second figure.
         """
         top = self.sights[0]
-        one, several = (_once_in(chances(top.llr, people, m), people) for m in (1, more))
+        if top.llr <= 0.0:
+            # ten times a ratio below 1 is a still lower one, which is no worst case
+            return (
+                f"Among {people:,} people, these attackers find this speaker no more often than by "
+                f"chance (once in {people:,}) with this recording; attackers with more recordings, "
+                "or who train on anonymized speech, were not tried."
+            )
+        one, several = (_once_in(chances(top.llr, people, m)) for m in (1, more))
         return (
             f"Among {people:,} people, with 1 recording, the best attacker ({top.attacker}) finds "
             f"this speaker {one}; with {more} such recordings, at worst {several}."
@@ -117,10 +124,8 @@ class Audit:
         )
 
 
-def _once_in(times: float, people: int) -> str:
-    """Frequency of success in words; chance if it is once in ``people`` or rarer."""
-    if times >= people:
-        return f"no more often than by chance (once in {people:,})"
+def _once_in(times: float) -> str:
+    """Frequency of success in words."""
     return "nearly always" if times < 1.05 else f"about once in {times:,.{times < 10:d}f}"
 
 
