@@ -73,6 +73,22 @@ def test_a_cache_that_is_none_is_refused(tmp_path):
         VectorCache(tmp_path)
 
 
+def test_a_cache_with_damaged_pages_is_named_when_it_is_used(tmp_path):
+    """It opens, since its first page is whole."""
+    path = tmp_path / "vectors.sqlite"
+    cache = VectorCache(path)
+    cache.put((str(number), np.zeros(200)) for number in range(200))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8192] + bytes([7]) * (len(whole) - 8192))
+    damaged = VectorCache(path)
+    for use in (
+        lambda: [damaged.get(str(number)) for number in range(200)],
+        lambda: damaged.put((f"new {number}", np.zeros(200)) for number in range(200)),
+    ):
+        with pytest.raises(VoicenymError, match=r"vectors.sqlite: cannot be used as cache .*; del"):
+            use()
+
+
 def test_missing_silent_and_short_recordings_are_named(corpus, tmp_path, spectrum):
     import dataclasses
 

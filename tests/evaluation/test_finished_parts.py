@@ -10,6 +10,7 @@ from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.attack.attackers import Denoising, Ignorant, LazyInformed
 from voicenym.attack.trained_attackers import SemiInformedVerifier
 from voicenym.corpus.recording import Recording
+from voicenym.errors import VoicenymError
 from voicenym.evaluation import finished_parts, protection, utility
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.finished_parts import FinishedParts, digest, forget
@@ -30,6 +31,20 @@ def plan(corpus, spectrum, monkeypatch):
     systems = (("vtln", {}), ("pv-tsm", {"low": 3.0}))
     only = ("ignorant", "lazy", "key-holder")
     return Plan("speech", trials, systems=systems, only=only, sample=2, replicates=20, keys=4)
+
+
+def test_a_file_whose_pages_are_damaged_is_named(tmp_path):
+    path = tmp_path / "cache.sqlite"
+    parts = FinishedParts(path, None, print)
+    for number in range(50):
+        parts.control("a", number, lambda: (None, "x" * 5000))
+    parts.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole[:8192] + bytes([7]) * (len(whole) - 8192))
+    again = FinishedParts(path, None, print)
+    with pytest.raises(VoicenymError, match="cannot be used as cache"):
+        [again.control("a", number, lambda: (None, "")) for number in range(50)]
+    again.close()
 
 
 class Counting:

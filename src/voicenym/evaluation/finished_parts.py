@@ -25,7 +25,7 @@ from voicenym.evaluation.utility import Utility
 from voicenym.metrics.metric import Measured
 from voicenym.metrics.metric_inputs import Tally
 from voicenym.nets.checkpoint import CONFIG, stamp
-from voicenym.verification.vector_store import unusable
+from voicenym.verification.vector_store import using
 
 TABLE = "CREATE TABLE IF NOT EXISTS parts (id BLOB PRIMARY KEY, content BLOB NOT NULL)"
 ELSEWHERE = ("data", "settings", "systems", "only")
@@ -47,6 +47,7 @@ class FinishedParts:
 
     def __init__(self, path: Path | None, plan: Plan | None, say: Callable[[str], None]) -> None:
         self._say, self._new = say, set[bytes]()
+        self._path = path
         self._base = None if path is None else _opened(path)
         self._plan = b""
         if path is not None and plan is not None:
@@ -130,7 +131,8 @@ class FinishedParts:
         if self._base is None:
             return compute()
         key = digest([self._plan, on])
-        row = self._base.execute("SELECT content FROM parts WHERE id = ?", (key,)).fetchone()
+        with using(self._path):
+            row = self._base.execute("SELECT content FROM parts WHERE id = ?", (key,)).fetchone()
         if row is not None:
             before = "found before" if key in self._new else "from the run that was interrupted"
             self._say(f"{name}: {before}")
@@ -140,7 +142,7 @@ class FinishedParts:
         self._new.add(key)
         content = io.BytesIO()
         np.savez_compressed(content, **packed(found))
-        with self._base:
+        with using(self._path), self._base:
             self._base.execute(
                 "INSERT OR REPLACE INTO parts VALUES (?, ?)", (key, content.getvalue())
             )
@@ -158,19 +160,17 @@ def forget(path: Path) -> None:
     """
     if path.is_file():
         base = _opened(path)
-        with base:
+        with using(path), base:
             base.execute("PRAGMA secure_delete = ON")
             base.execute("DELETE FROM parts")
         base.close()
 
 
 def _opened(path: Path) -> sqlite3.Connection:
-    try:
+    with using(path):
         base = sqlite3.connect(path)
         base.execute(TABLE)
-    except sqlite3.Error as error:
-        raise unusable(path, error) from error
-    return base
+        return base
 
 
 @cache

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,15 @@ def unusable(path: Path | None, error: Exception) -> VoicenymError:
     return VoicenymError(f"{path}: cannot be used as cache ({why}); delete it or name another file")
 
 
+@contextmanager
+def using(path: Path | None) -> Iterator[None]:
+    """Makes errors of SQLite, such as a damaged page or a full disk, errors that name the file."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise unusable(path, error) from error
+
+
 class VectorCache:
     """Speaker vectors by the identity of the embedded recording.
 
@@ -39,30 +49,38 @@ class VectorCache:
     """
 
     def __init__(self, path: Path | None = None) -> None:
-        try:
+        self._path = path
+        with using(path):
             if path is not None:
                 _made(path)
             self._base = sqlite3.connect(path or ":memory:")
             self._base.execute(TABLE.replace("TABLE", "TABLE IF NOT EXISTS", 1))
             self._base.execute(f"PRAGMA application_id = {APPLICATION}")
-        except (sqlite3.Error, OSError) as error:
-            raise unusable(path, error) from error
 
     @staticmethod
     def _id(identity: str) -> bytes:
         return hashlib.sha256(identity.encode()).digest()
 
     def get(self, identity: str) -> np.ndarray | None:
-        """The vector, float32 ``[dimension]``, or None."""
-        row = self._base.execute(
-            "SELECT vector FROM vectors WHERE id = ?", (self._id(identity),)
-        ).fetchone()
+        """The vector, float32 ``[dimension]``, or None.
+
+        Raises:
+            VoicenymError: the file is damaged.
+        """
+        with using(self._path):
+            row = self._base.execute(
+                "SELECT vector FROM vectors WHERE id = ?", (self._id(identity),)
+            ).fetchone()
         return None if row is None else np.frombuffer(row[0], dtype=np.float32)
 
     def put(self, vectors: Iterable[tuple[str, np.ndarray]]) -> None:
-        """Store vectors: all of them or, after a kill, none."""
+        """Store vectors: all of them or, after a kill, none.
+
+        Raises:
+            VoicenymError: the file is damaged, or the disk is full.
+        """
         rows = [(self._id(i), np.asarray(v, dtype=np.float32).tobytes()) for i, v in vectors]
-        with self._base:
+        with using(self._path), self._base:
             self._base.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", rows)
 
 
