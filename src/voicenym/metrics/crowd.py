@@ -310,9 +310,9 @@ FIRST_AMONG = Metric(
     better="lower",
     chance=100.0 / REPORTED,
     interval="percentiles of a bootstrap over speakers, the lower limit also by the basic "
-    "bootstrap; where all or no recordings come first, Wilson's with the number of speakers as the "
-    "number of trials (1927); where the crowd is larger than the number of non-target scores, also "
-    "the limits of two extreme tails",
+    "bootstrap; where all or no recordings come first, or of fewer than five speakers, also "
+    "Wilson's with the number of speakers as the number of trials (1927); where the crowd is "
+    "larger than the number of non-target scores, also the limits of two extreme tails",
     definition=f"Share of recordings whose speaker would come first among {REPORTED:,} people, if "
     "the others score as the non-target trials do",
     data=TrialScores,

@@ -237,8 +237,8 @@ HULL_EQUAL_ERROR_RATE = Metric(
     unit="%",
     better="higher",
     chance=50.0,
-    interval=f"{CORRECTED}; without errors, Wilson's with the number of speakers as the number of "
-    "trials (1927)",
+    interval=f"{CORRECTED}; without errors, or of fewer than five speakers, also Wilson's with the "
+    "number of speakers as the number of trials (1927)",
     definition="Equal error rate on the convex hull of the ROC (Brümmer and de Villiers 2013)",
     data=TrialScores,
     measure=lambda scores: scores.shared(rocch_eer),
