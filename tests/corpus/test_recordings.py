@@ -175,6 +175,7 @@ def test_a_small_pool_has_two_recordings_of_each_of_fewer_speakers():
     """One recording of each would not tell how a speaker's recordings differ."""
     speech = [Recording(f"{s}{u}", s, Path("none")) for s in "abcd" for u in range(4)]
     assert [r.name for r in pool_of(speech, 4)] == ["a0", "b0", "a1", "b1"]
+    assert [r.name for r in pool_of(speech, 2)] == ["a0", "b0"], "who compares needs two people"
     assert [r.name for r in pool_of(speech, 5)] == ["a0", "b0", "c0", "a1", "b1"]
     for most in (8, 9, 100):
         assert pool_of(speech, most) == spread(speech, most)

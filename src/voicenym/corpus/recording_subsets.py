@@ -23,14 +23,14 @@ def pool_of(speech: Sequence[Recording], most: int) -> list[Recording]:
     """Speech of other people to learn from: at most ``most`` recordings, distributed evenly.
 
     Who learns how a speaker's recordings differ needs two of them. Where ``most`` is not enough for
-    two of each speaker, there are fewer speakers, those with two recordings first.
+    two of each speaker, there are fewer speakers, two at least, those with two recordings first.
     """
     by_speaker: dict[str, list[Recording]] = {}
     for recording in sorted(speech):
         by_speaker.setdefault(recording.speaker, []).append(recording)
     chosen, room = set(), most
     for speaker in sorted(by_speaker, key=lambda name: len(by_speaker[name]) < FEWEST):
-        if room <= 0:
+        if room <= 0 and len(chosen) > 1:
             break
         chosen.add(speaker)
         room -= min(FEWEST, len(by_speaker[speaker]))
