@@ -20,7 +20,7 @@ class VoicenymError(Exception):
     Quoted input longer than a file name is shortened.
 
     Attributes:
-        details: further lines for the user.
+        details: lines of the message, where it has several; those of a file's name are none.
     """
 
     details: tuple[str, ...] = ()

@@ -109,9 +109,11 @@ class LeftOut:
         try:
             yield
         except VoicenymError as error:
-            if len(self) and not self.fail_fast:
-                error.details = tuple(self.summary().splitlines())
-            raise
+            if not len(self) or self.fail_fast:
+                raise
+            told = type(error)(f"{error}\n{self.summary()}")
+            told.details = (str(error), *self.summary().splitlines())
+            raise told from error
 
 
 STRICT: LeftOut = LeftOut(fail_fast=True)

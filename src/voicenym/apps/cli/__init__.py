@@ -133,7 +133,8 @@ def main() -> None:
     except VoicenymError as error:
         if os.environ.get("VOICENYM_DEBUG"):
             raise
-        for line in (f"voicenym: error: {error}", *error.details):
+        first, *rest = error.details or (str(error),)
+        for line in (f"voicenym: error: {first}", *rest):
             typer.echo(printable(line), err=True)
         sys.exit(1)
     except KeyboardInterrupt:
