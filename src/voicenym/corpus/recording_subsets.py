@@ -12,7 +12,7 @@ FEWEST = 2
 
 
 def spread(speech: Sequence[Recording], most: int) -> list[Recording]:
-    """At most ``count`` recordings, distributed evenly over all speakers."""
+    """At most ``most`` recordings, distributed evenly over all speakers."""
     by_speaker: dict[str, list[Recording]] = {}
     for recording in sorted(speech):
         by_speaker.setdefault(recording.speaker, []).append(recording)
