@@ -28,7 +28,8 @@ def pool_of(speech: Sequence[Recording], most: int) -> list[Recording]:
     by_speaker: dict[str, list[Recording]] = {}
     for recording in sorted(speech):
         by_speaker.setdefault(recording.speaker, []).append(recording)
-    chosen, room = set(), most
+    chosen: set[str] = set()
+    room = most
     for speaker in sorted(by_speaker, key=lambda name: len(by_speaker[name]) < FEWEST):
         if room <= 0 and len(chosen) > 1:
             break
