@@ -7,12 +7,13 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
 from voicenym.errors import AudioError
-from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import torch
+
+    from voicenym.pseudonym import Pseudonym
 
 MIN_WORKING_RATE = 8_000
 MAX_WORKING_RATE = 16_000
@@ -88,6 +89,8 @@ def checked_rate(rate: int) -> int:
 
 def checked_pseudonyms(pseudonyms: Sequence[Pseudonym]) -> Sequence[Pseudonym]:
     """Pseudonyms as they are given; a :class:`TypeError` names what is none, such as a name."""
+    from voicenym.pseudonym import Pseudonym
+
     for pseudonym in pseudonyms:
         if not isinstance(pseudonym, Pseudonym):
             raise TypeError(
