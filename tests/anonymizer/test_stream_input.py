@@ -38,7 +38,13 @@ def test_a_sample_rate_is_a_whole_number_of_hertz(rate):
         SYSTEM(voicenym.Audio(torch.zeros(160), rate), PSEUDONYM)
 
 
-def test_a_name_is_no_pseudonym():
+@pytest.mark.parametrize("name", ["vtln", "formant", "ssl-loh"])  # the latter two profile first
+def test_a_name_is_no_pseudonym(name):
+    with pytest.raises(TypeError, match="is no str"):
+        voicenym.load(name)(voicenym.Audio(torch.zeros(160), 16_000), "anna")
+
+
+def test_a_name_is_no_pseudonym_of_a_stream():
     with pytest.raises(TypeError, match=r"Key\.pseudonym\(speaker\), and is no str"):
         SYSTEM.stream("anna", rate=16_000)
     with pytest.raises(TypeError, match="is no NoneType"):

@@ -119,6 +119,7 @@ class Anonymizer(VoiceChoice, ABC):
 
         if len(audios) != len(pseudonyms):
             raise AudioError(f"{len(audios)} recordings but {len(pseudonyms)} pseudonyms")
+        checked_pseudonyms(pseudonyms)
         if not audios:
             return []
         check_device(self.device)

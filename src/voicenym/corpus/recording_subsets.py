@@ -8,7 +8,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 
 FEWEST = 2
-"""Recordings of a speaker from which it is learned how they differ."""
+"""Least recordings of a speaker that show how recordings of one speaker differ."""
 
 
 def spread(speech: Sequence[Recording], most: int) -> list[Recording]:
@@ -20,10 +20,15 @@ def spread(speech: Sequence[Recording], most: int) -> list[Recording]:
 
 
 def pool_of(speech: Sequence[Recording], most: int) -> list[Recording]:
-    """Speech of other people to learn from: at most ``most`` recordings, distributed evenly.
+    """Speech of other people for attackers to learn from, distributed evenly over speakers.
 
-    Who learns how a speaker's recordings differ needs two of them. Where ``most`` is not enough for
-    two of each speaker, there are fewer speakers, two at least, those with two recordings first.
+    Back ends learn how recordings of one speaker differ from two of them. Where ``most`` is not
+    enough for two of each speaker, fewer speakers are taken, two at least, and those who have two
+    recordings first.
+
+    Args:
+        speech: of all that there is.
+        most: recordings at most.
     """
     by_speaker: dict[str, list[Recording]] = {}
     for recording in sorted(speech):

@@ -13,13 +13,12 @@ from safetensors import SafetensorError
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import library
 from voicenym.nets.checkpoint import fingerprint
+from voicenym.nets.content.wav2vec import MASK
 from voicenym.nets.names_and_paths import as_path, unambiguous
 from voicenym.recognition.interface import RATE, Recogniser, Recording, checked, digest_of
 
 SHORTEST = 400
 """Receptive field of wav2vec 2.0's convolutions, in samples."""
-MASK = "masked_spec_embed"
-"""Parameter that is used in training alone, and is missing in some models."""
 
 
 class Pretrained(Recogniser):

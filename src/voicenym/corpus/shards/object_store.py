@@ -9,41 +9,27 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import inspect
 import json
 import os
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 from voicenym.corpus.id_checks import printable
-from voicenym.corpus.shards.store_errors import passes, store_error, words_of
+from voicenym.corpus.shards.store_calls import PACKAGES, info_of, system_of, tried, writes_once
+from voicenym.corpus.shards.store_errors import words_of
 from voicenym.corpus.single_file import HASH_BYTES, sha256_of
 from voicenym.errors import CorpusError, DependencyError
 
-T = TypeVar("T")
-
-PACKAGES = {
-    "s3": "s3fs",
-    "gs": "gcsfs",
-    "hf": "huggingface_hub",
-    "memory": "fsspec",
-}
-"""Schemes and the packages that read them."""
 ALIASES = {"s3a": "s3", "gcs": "gs"}
 """Other names of schemes."""
 READ_ONLY = ("hf",)
 """Schemes whose stores cannot write an object only if its name is free."""
-ATTEMPTS = 4
-"""Times that a call is tried; the store's own package tries each several times."""
 READS = 16
 """Small objects that are read at a time."""
-PAUSE = 0.2
-"""Seconds before the second attempt; doubled before each further one."""
 
 
 @dataclass(frozen=True)
@@ -112,21 +98,12 @@ def check_writable(location: str) -> None:
             f"{location}: can be read and not written, since this store replaces what another "
             "process writes; write to a folder or to s3://, then upload it"
         )
-    if is_url(location) and not _writes_once(_system(location)):
+    if is_url(location) and not writes_once(system_of(location)):
         extra = PACKAGES[location.partition("://")[0]]
         raise DependencyError(
             f"{location}: the installed {extra} would replace what another process writes there; "
             f"pip install --upgrade fsspec {extra}"
         )
-
-
-def _writes_once(system: Any) -> bool:
-    """Whether a store's package knows conditional puts; releases before 2024.12 ignore the wish."""
-    from fsspec.asyn import AsyncFileSystem  # type: ignore[import-untyped]
-
-    name = "_put_file" if isinstance(system, AsyncFileSystem) else "put_file"
-    calls = (vars(kind).get(name) for kind in type(system).__mro__ if kind is not AsyncFileSystem)
-    return any(call is not None and "mode" in inspect.signature(call).parameters for call in calls)
 
 
 def join(folder: str, name: str) -> str:
@@ -142,7 +119,7 @@ def find(folder: str) -> list[Listed]:
     """
     found = find_any(folder)
     if not found:
-        _tried(folder, lambda: _system(folder).ls(_bucket(folder)))  # or there is no such bucket
+        tried(folder, lambda: system_of(folder).ls(_bucket(folder)))  # or there is no such bucket
         raise CorpusError(f"{folder}: there is nothing below this name; check it")
     return found
 
@@ -156,11 +133,11 @@ def find_any(folder: str) -> list[Listed]:
     scheme = folder.partition("://")[0]
 
     def listing() -> list[str]:
-        system = _system(folder)
+        system = system_of(folder)
         system.invalidate_cache()
         return list(system.find(folder))
 
-    paths = _tried(folder, listing)
+    paths = tried(folder, listing)
     root = _path(folder)
     found = []
     for path in sorted(p.lstrip("/") for p in paths if not p.endswith("/")):  # marks of folders
@@ -181,7 +158,7 @@ def open_read(location: str, ahead: int = 1 << 20) -> BinaryIO:
     """
     if not is_url(location):
         return open(location, "rb")
-    return _tried(location, lambda: _system(location).open(location, "rb", block_size=ahead))
+    return tried(location, lambda: system_of(location).open(location, "rb", block_size=ahead))
 
 
 def download(location: str, path: Path) -> None:
@@ -192,12 +169,12 @@ def download(location: str, path: Path) -> None:
     """
 
     def copy() -> None:
-        _system(location).get_file(location, str(path))
-        size = _info(location)["size"]
+        system_of(location).get_file(location, str(path))
+        size = info_of(location)["size"]
         if path.stat().st_size != size:
             raise OSError(errno.EIO, f"{path.stat().st_size} of {size} bytes came")
 
-    _tried(location, copy)
+    tried(location, copy)
 
 
 def upload(path: Path, location: str, overwrite: bool) -> bool:
@@ -214,20 +191,10 @@ def upload(path: Path, location: str, overwrite: bool) -> bool:
     Raises:
         CorpusError: the store does not take it.
     """
-
-    def put() -> bool:
-        mode = "overwrite" if overwrite else "create"  # create: If-None-Match: *
-        try:
-            _system(location).put_file(str(path), location, mode=mode)
-        except FileExistsError:
-            return False
-        except OSError as error:
-            if "PreconditionFailed" in words_of(error) or "412" in words_of(error):
-                return False
-            raise
-        return True
-
-    return _tried(location, put)
+    mode = "overwrite" if overwrite else "create"  # create: If-None-Match: *
+    return _written(
+        location, FileExistsError, lambda system: system.put_file(str(path), location, mode=mode)
+    )
 
 
 def upload_over(path: Path, location: str, version: str | None) -> bool:
@@ -252,12 +219,30 @@ def upload_over(path: Path, location: str, version: str | None) -> bool:
     if not location.startswith("s3://"):
         return upload(path, location, overwrite=True)
 
-    def put() -> bool:
+    whole = path.stat().st_size + 1
+    return _written(
+        location,
+        FileNotFoundError,  # it was removed
+        lambda system: system.put_file(str(path), location, chunksize=whole, IfMatch=version),
+    )
+
+
+def _written(location: str, taken: type[OSError], put: Callable[[Any], object]) -> bool:
+    """Whether a conditional put was done; False if its condition did not hold.
+
+    Args:
+        location: URL of the object.
+        taken: error by which a store's package says so; S3 servers answer 412.
+        put: writes the object by fsspec's file system of the store.
+
+    Raises:
+        CorpusError: the store does not take it.
+    """
+
+    def call() -> bool:
         try:
-            _system(location).put_file(
-                str(path), location, chunksize=path.stat().st_size + 1, IfMatch=version
-            )
-        except FileNotFoundError:  # it was removed
+            put(system_of(location))
+        except taken:
             return False
         except OSError as error:
             if "PreconditionFailed" in words_of(error) or "412" in words_of(error):
@@ -265,7 +250,7 @@ def upload_over(path: Path, location: str, version: str | None) -> bool:
             raise
         return True
 
-    return _tried(location, put)
+    return tried(location, call)
 
 
 def version(location: str) -> str | None:
@@ -277,12 +262,12 @@ def version(location: str) -> str | None:
 
     def ask() -> str | None:
         try:
-            info = _info(location)
+            info = info_of(location)
         except FileNotFoundError:
             return None
         return str(info.get("ETag", ""))
 
-    return _tried(location, ask)
+    return tried(location, ask)
 
 
 def write_json(location: str, content: dict[str, Any]) -> None:
@@ -292,7 +277,7 @@ def write_json(location: str, content: dict[str, Any]) -> None:
         CorpusError: the store does not take it.
     """
     data = json.dumps(content).encode()
-    _tried(location, lambda: _system(location).pipe_file(location, data))
+    tried(location, lambda: system_of(location).pipe_file(location, data))
 
 
 def read_bytes(location: str) -> bytes | None:
@@ -304,11 +289,11 @@ def read_bytes(location: str) -> bytes | None:
 
     def read() -> bytes | None:
         try:
-            return bytes(_system(location).cat_file(location))
+            return bytes(system_of(location).cat_file(location))
         except FileNotFoundError:
             return None
 
-    return _tried(location, read)
+    return tried(location, read)
 
 
 def read_all(folder: str) -> dict[str, bytes]:
@@ -320,14 +305,14 @@ def read_all(folder: str) -> dict[str, bytes]:
     scheme, root = folder.partition("://")[0], _path(folder)
 
     def listing() -> list[str]:
-        system = _system(folder)
+        system = system_of(folder)
         system.invalidate_cache()
         try:
             return [path for path in system.find(folder) if not path.endswith("/")]
         except FileNotFoundError:
             return []
 
-    paths, system = _tried(folder, listing), _system(folder)
+    paths, system = tried(folder, listing), system_of(folder)
 
     def read(path: str) -> bytes | Exception:
         try:
@@ -358,9 +343,9 @@ def remove(location: str) -> None:
 
     def go() -> None:
         with suppress(FileNotFoundError):
-            _system(location).rm_file(location)
+            system_of(location).rm_file(location)
 
-    _tried(location, go)
+    tried(location, go)
 
 
 def identity(location: str) -> str | None:
@@ -380,13 +365,13 @@ def identity(location: str) -> str | None:
 
     def ask() -> str | None:
         try:
-            info = _info(location)
+            info = info_of(location)
         except FileNotFoundError:
             return None
         tag = next((info[k] for k in ("ETag", "etag", "md5Hash", "blob_id") if info.get(k)), "")
         return f"{info['size']} {str(tag or info.get('created', '')).strip(chr(34))}"
 
-    return _tried(location, ask)
+    return tried(location, ask)
 
 
 def digest(location: str) -> str:
@@ -400,34 +385,12 @@ def digest(location: str) -> str:
 
     def read() -> str:
         found = hashlib.sha256()
-        with _system(location).open(location, "rb") as file:
+        with system_of(location).open(location, "rb") as file:
             while data := file.read(HASH_BYTES):
                 found.update(data)
         return found.hexdigest()
 
-    return _tried(location, read)
-
-
-def _info(location: str) -> dict[str, Any]:
-    system = _system(location)
-    system.invalidate_cache()
-    return dict(system.info(location))
-
-
-def _system(location: str) -> Any:
-    scheme = location.partition("://")[0]
-    try:
-        import fsspec  # type: ignore[import-untyped]
-
-        return fsspec.filesystem(scheme)
-    except ImportError:
-        extra = PACKAGES[scheme]
-        cure = extra if scheme in ("gs", "hf") else "'voicenym[stores]'"
-        raise DependencyError(
-            f"{location}: needs the package {extra}: pip install {cure}"
-        ) from None
-    except Exception as error:
-        raise store_error(location, error) from None
+    return tried(location, read)
 
 
 def _path(location: str) -> str:
@@ -437,17 +400,3 @@ def _path(location: str) -> str:
 def _bucket(location: str) -> str:
     scheme, _, rest = location.partition("://")
     return f"{scheme}://{rest.strip('/').split('/')[0]}"
-
-
-def _tried(location: str, call: Callable[[], T]) -> T:
-    """Result of a call, which is tried again after errors that pass."""
-    for attempt in range(ATTEMPTS):
-        try:
-            return call()
-        except (CorpusError, DependencyError):
-            raise
-        except Exception as error:
-            if attempt == ATTEMPTS - 1 or not passes(error):
-                raise store_error(location, error) from None
-            time.sleep(PAUSE * 2**attempt)
-    raise AssertionError
