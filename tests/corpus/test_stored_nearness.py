@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import soxr
 
 from voicenym.corpus.near_original import NEAR_CORRELATION, SAME_SAMPLES
 from voicenym.corpus.stored_nearness import nearness
@@ -72,6 +73,12 @@ def test_each_channel_is_compared():
     late = np.concatenate([silence(2.5), ORIGINAL], 1)
     before = np.concatenate([bursts(2, 6.0), ORIGINAL])
     assert nearness(Samples(before), Samples(np.concatenate([other, late]))).startswith("channel 2")
+
+
+@pytest.mark.parametrize("speed", [0.7, 0.95, 1.05, 1.5])
+def test_a_copy_at_another_speed_is_found(speed):
+    made = soxr.resample(ORIGINAL.T, RATE * speed, RATE).T
+    assert f"played at {speed:.3f} times the speed" in nearness(Samples(ORIGINAL), Samples(made))
 
 
 @pytest.mark.parametrize("seconds", [6.0, 8.5, 4.5])

@@ -1,14 +1,16 @@
-"""How a stored recording is nearly its original: as it is, behind silence, or at another tempo.
+"""How a stored recording is nearly its original: behind silence, at another tempo or another speed.
 
 ``voicenym anonymize`` compares an output with its input while it writes it
 (:mod:`voicenym.corpus.near_original`), and knows the tempo. Of two files, nobody says it: an output
-of another length may have another tempo, or be a copy with silence around it, or a part of one.
+of another length may have another tempo, be played at another speed, which moves its pitch too, or
+be a copy with silence around it, or a part of one.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +24,8 @@ ALIGNED_SECONDS = 60.0
 """Sound of a recording by which a delay is found."""
 LEAST_SHARED = 0.5
 """Share of the shorter sound that must remain beside the other after a delay."""
+MOST_SPEED = 2.0
+"""Greatest ratio of durations at which a recording may be its original at another speed."""
 
 
 class StoredSound(Protocol):
@@ -54,15 +58,57 @@ def nearness(original: StoredSound, made: StoredSound, system: Anonymizer | None
         system: that made it, which may select another comparison; None compares signals alone.
     """
     for tempo, delay in _alignments(original, made):
-        comparison = Comparison(made.rate, made.channels, tempo, system)
-        for is_original, block in _by_turns(original, made, delay):
-            if is_original:
-                comparison.push_input(block)
-            else:
-                comparison.push_output(block)
-        if how := comparison.nearness():
+        if how := _compared(original, made, tempo, delay, system):
             return how
-    return ""
+    ratio = made.samples / max(original.samples, 1)
+    if same_duration(original, made) or not 1 / MOST_SPEED <= ratio <= MOST_SPEED:
+        return ""
+    how = _compared(original, _AtSpeed(made, original.samples), 1.0, 0, system)
+    return how and f"played at {1 / ratio:.3f} times the speed, {how}"
+
+
+def _compared(
+    original: StoredSound, made: StoredSound, tempo: float, delay: int, system: Anonymizer | None
+) -> str:
+    """As :func:`nearness`, at one tempo and delay in samples."""
+    comparison = Comparison(made.rate, made.channels, tempo, system)
+    for is_original, block in _by_turns(original, made, delay):
+        if is_original:
+            comparison.push_input(block)
+        else:
+            comparison.push_output(block)
+    return comparison.nearness()
+
+
+@dataclass(frozen=True)
+class _AtSpeed:
+    """A sound played at the speed that gives it another length.
+
+    Args:
+        sound: as it is stored.
+        samples: of the result, per channel.
+    """
+
+    sound: StoredSound
+    samples: int
+
+    @property
+    def rate(self) -> int:
+        return self.sound.rate
+
+    @property
+    def channels(self) -> int:
+        return self.sound.channels
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        import soxr
+
+        rates = float(self.sound.samples), float(self.samples)
+        changer = soxr.ResampleStream(*rates, self.channels, "float32")
+        for block in self.sound.blocks():
+            samples = np.ascontiguousarray(block.T, np.float32)
+            yield changer.resample_chunk(samples).T
+        yield changer.resample_chunk(np.zeros((0, self.channels), np.float32), last=True).T
 
 
 def same_duration(original: StoredSound, made: StoredSound) -> bool:
