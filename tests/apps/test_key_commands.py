@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import itertools
 import json
 import os
 import re
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -175,6 +177,19 @@ def test_a_destroyed_key_is_overwritten_before_it_is_removed(path, tmp_path, com
     assert len(seen[0]) == len(before)
     assert not any(line in seen[0] for line in before.splitlines() if len(line) > 4)
     assert seen[1:] == [b"", None], "emptied, then the folder"
+
+
+def test_a_file_system_that_cannot_flush_folders_destroys_keys_too(path, monkeypatch):
+    fsync = os.fsync
+
+    def of_files_alone(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", of_files_alone)
+    key_destruction.destroy(path)  # an error would say that the key is still there
+    assert not path.exists()
 
 
 def test_only_a_key_file_under_its_only_name_is_destroyed(path, tmp_path):

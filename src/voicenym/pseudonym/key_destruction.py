@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from voicenym.errors import KeyFileError
-from voicenym.pseudonym import key_file
+from voicenym.pseudonym import key_file, secret_files
 
 LIMITS = (
     "Copies, backups, snapshots of the file system and shares of the key are not touched; a "
@@ -45,12 +45,7 @@ def destroy(path: Path) -> None:
         finally:
             os.close(handle)
         path.unlink()
-        if os.name == "posix":
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
+        secret_files.flush_folder(path.parent)
     except OSError as error:
         raise KeyFileError(
             f"{path}: the key cannot be destroyed ({error.strerror}); check its permissions"
