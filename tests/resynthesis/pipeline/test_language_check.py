@@ -118,6 +118,15 @@ def test_a_passage_in_another_language_is_told_where_the_whole_is_not(told, seco
     assert [text.startswith("passages of ") for text in told.warnings] == [True] * found
 
 
+def test_a_passage_is_known_while_it_lasts(told):
+    """Live streams are silent for so long, whatever was said before."""
+    heard = []
+    for value in [-1.0] * 6 + [3.0] * 2 + [-1.0] * 2:
+        told.add(scored(value, -2.0, 10), noise(10))
+        heard.append(told.foreign_now)
+    assert heard == [(False,)] * 6 + [(True,)] * 3 + [(False,)]
+
+
 def test_passages_do_not_depend_on_how_frames_arrive(told):
     values = 2.0 * torch.randn(1, 25 * 120, 1, generator=torch.Generator().manual_seed(3))
     scores = torch.cat([values, values.new_full(values.shape, -2.0)], 2)

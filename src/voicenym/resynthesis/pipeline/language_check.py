@@ -116,6 +116,11 @@ class LanguageCheck:
         return tuple(map(SpeechScore, *(x.tolist() for x in found), foreign))
 
     @property
+    def foreign_now(self) -> tuple[bool, ...]:
+        """Whether the last speech of each row is a passage likely of another language."""
+        return tuple(passages.within for passages in self._passages)
+
+    @property
     def enough(self) -> bool:
         """Whether there is speech enough in each row."""
         return self.off or (
@@ -151,13 +156,14 @@ class _Passages:
 
     Attributes:
         frames: in such passages so far.
+        within: whether the last two halves are such a passage.
     """
 
     def __init__(self, limit: float, half: int) -> None:
         self._limit, self._half = limit, half
         self._rest = torch.zeros(0, dtype=torch.float64)
         self._before: float | None = None
-        self._counted = False
+        self.within = False
         self.frames = 0
 
     def add(self, scores: torch.Tensor) -> None:
@@ -170,8 +176,8 @@ class _Passages:
             mean = float(part.mean())
             foreign = self._before is not None and 0.5 * (self._before + mean) > self._limit
             if foreign:
-                self.frames += self._half if self._counted else 2 * self._half
-            self._before, self._counted = mean, foreign
+                self.frames += self._half if self.within else 2 * self._half
+            self._before, self.within = mean, foreign
 
 
 def _means(values: torch.Tensor, loud: torch.Tensor, size: int) -> torch.Tensor:

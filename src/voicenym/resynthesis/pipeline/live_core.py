@@ -213,11 +213,11 @@ class _Row:
 
     @property
     def _foreign(self) -> bool:
-        """Whether the speech so far is likely of another language."""
+        """Whether the speech so far, or its last 20 s, is likely of another language."""
         network, scores = self._parts.content.language_scores, self._language.scores
         if network is None or not scores or scores[0].seconds < VERDICT_SECONDS:
             return False
-        return is_foreign(network, scores)
+        return is_foreign(network, scores) or self._language.foreign_now[0]
 
     def _presence(
         self, window: Window, samples: torch.Tensor, found: StepContent, frames: int
