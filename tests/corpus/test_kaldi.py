@@ -11,7 +11,7 @@ import soundfile
 from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.file_plan import check_distinct
-from voicenym.corpus.kaldi import read_kaldi
+from voicenym.corpus.kaldi_plan import read_kaldi
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 

@@ -14,7 +14,7 @@ from voicenym.corpus import batch_task
 from voicenym.corpus.batch_runner import Job, run
 from voicenym.corpus.excerpt import Passage
 from voicenym.corpus.file_plan import Item
-from voicenym.corpus.kaldi import read_kaldi
+from voicenym.corpus.kaldi_plan import read_kaldi
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
 

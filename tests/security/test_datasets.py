@@ -14,7 +14,7 @@ import soundfile
 
 from voicenym.apps.cli.anonymize_inputs import read_inputs
 from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.kaldi import read_kaldi
+from voicenym.corpus.kaldi_plan import read_kaldi
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.run_log import LOG_NAME
 from voicenym.errors import CorpusError, VoicenymError

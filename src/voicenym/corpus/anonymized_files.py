@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from voicenym.corpus import kaldi
 from voicenym.corpus.folder_walk import walk
 from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
+from voicenym.corpus.kaldi_utterances import is_kaldi, read_utterances
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES, recordings, shards_in
 from voicenym.corpus.skipped import STRICT, LeftOut
@@ -149,9 +149,9 @@ def _files(place: Path, names: set[str], allow_pipes: bool) -> dict[str, Path | 
         return {one.name: one for one in shards}
     if not place.is_dir():
         raise CorpusError(f"{place}: no such folder; give the folder of anonymized files")
-    folders = [place] if kaldi.is_kaldi(place) else data_folders(place)
+    folders = [place] if is_kaldi(place) else data_folders(place)
     if folders:
-        every = {one.name: folder for folder in folders for one in kaldi.read_utterances(folder)}
+        every = {one.name: folder for folder in folders for one in read_utterances(folder)}
         wanted = names & every.keys() or every.keys()
         kept: dict[str, Path | Recording] = {}
         for folder in folders:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Container
 from pathlib import Path
 
-from voicenym.corpus import kaldi
 from voicenym.corpus.id_checks import check_source
+from voicenym.corpus.kaldi_utterances import allowed_command, is_kaldi, read_utterances
 from voicenym.corpus.recording import Recording
 
 
@@ -21,14 +21,12 @@ def data_folders(root: Path, *, without: str = "") -> list[Path]:
         root: the folder.
         without: suffix of folders that are left out; empty for none.
     """
-    if not root.is_dir() or kaldi.is_kaldi(root):
+    if not root.is_dir() or is_kaldi(root):
         return []
     return [
         place
         for place in sorted(root.iterdir())
-        if place.is_dir()
-        and kaldi.is_kaldi(place)
-        and not (without and place.name.endswith(without))
+        if place.is_dir() and is_kaldi(place) and not (without and place.name.endswith(without))
     ]
 
 
@@ -47,12 +45,12 @@ def kaldi_recordings(
         CorpusError: tables are missing or inconsistent; a command that is not allowed.
     """
     found = []
-    for utterance in kaldi.read_utterances(folder):
+    for utterance in read_utterances(folder):
         if only is not None and utterance.name not in only:
             continue
         command, path = "", Path(utterance.entry)
         if utterance.piped:
-            command = kaldi.allowed_command(folder, utterance, allow_pipes)
+            command = allowed_command(folder, utterance, allow_pipes)
         else:
             path = _present(folder, check_source(f"{folder}/wav.scp", utterance.entry))
         found.append(

@@ -2,8 +2,8 @@
 
 A recording of one speaker is anonymized as a whole, and its cuts do not change. In a recording of
 several speakers every supervision becomes a recording of its own, in the voice of its speaker, like
-Kaldi's segments (:mod:`voicenym.corpus.kaldi`). It is cut in memory, and sound between supervisions
-is left out.
+Kaldi's segments (:mod:`voicenym.corpus.kaldi_utterances`). It is cut in memory, and sound between
+supervisions is left out.
 """
 
 from __future__ import annotations

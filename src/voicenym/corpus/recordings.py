@@ -6,7 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from voicenym.corpus import kaldi, lhotse_cuts, lhotse_manifest
+from voicenym.corpus import kaldi_utterances, lhotse_cuts, lhotse_manifest
 from voicenym.corpus.folder_walk import SkippedFile, walk
 from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
 from voicenym.corpus.present_recordings import present
@@ -96,7 +96,7 @@ def recordings(
         return _of_shards(shards, split, corpus, left_out, level, field)
     if not source.exists():
         raise CorpusError(f"{source}: no such file or folder; check the name")
-    if source.is_dir() and kaldi.is_kaldi(source):
+    if source.is_dir() and kaldi_utterances.is_kaldi(source):
         found = _kaldi([source], left_out, allow_pipes, only)
     elif lhotse_manifest.is_manifest(source):
         found = present(source, lhotse_cuts.utterances(source), left_out)
@@ -159,7 +159,7 @@ def shards_in(source: Path) -> str | None:
     if not shard_plan.concerns([str(source)], None):
         return None
     tables = source.is_dir() and (
-        kaldi.is_kaldi(source)
+        kaldi_utterances.is_kaldi(source)
         or (source / "manifest.tsv").is_file()
         or bool(data_folders(source))  # whose recordings may lie elsewhere
     )
@@ -185,7 +185,7 @@ def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
     """
     if not source.is_dir() or shards_in(source) is not None:
         return []
-    if kaldi.is_kaldi(source) or lhotse_manifest.is_manifest(source):
+    if kaldi_utterances.is_kaldi(source) or lhotse_manifest.is_manifest(source):
         return []
     if any((source / name).is_file() for name in ("manifest.tsv", lhotse_manifest.OUTPUT_NAME)):
         return []

@@ -10,8 +10,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from voicenym.corpus import kaldi
 from voicenym.corpus.kaldi_recordings import data_folders
+from voicenym.corpus.kaldi_utterances import is_kaldi
 from voicenym.evaluation.challenge_lists import enrolled_names, trial_rows
 
 _ENROLMENT = re.compile(r"enrolls(_[A-Za-z0-9]+)*(\.txt)?")
@@ -56,7 +56,7 @@ def find_lists(source: Path, *, without: str = "") -> Lists | None:
     """
     if not source.is_dir():
         return None
-    folders = [source] if kaldi.is_kaldi(source) else data_folders(source, without=without)
+    folders = [source] if is_kaldi(source) else data_folders(source, without=without)
     files = [path for folder in folders for path in sorted(folder.iterdir()) if path.is_file()]
     enrolment = _distinct([path for path in files if _ENROLMENT.fullmatch(path.name)])
     trials, repeated = _without_repetition([p for p in files if _TRIALS.fullmatch(p.name)])

@@ -124,7 +124,7 @@ def make_kaldi(folder: Path) -> list[str]:
 
 
 def read_kaldi(folder: Path, path: Path) -> None:
-    from voicenym.corpus.kaldi import read_kaldi as planned
+    from voicenym.corpus.kaldi_plan import read_kaldi as planned
     from voicenym.corpus.recordings import recordings
     from voicenym.corpus.skipped import LeftOut
 

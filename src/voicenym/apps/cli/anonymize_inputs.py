@@ -67,7 +67,7 @@ def read_inputs(
     Raises:
         VoicenymError: arguments that cannot be combined, or data that cannot be read.
     """
-    from voicenym.corpus import file_plan, kaldi, lhotse_manifest
+    from voicenym.corpus import file_plan, kaldi_plan, kaldi_utterances, lhotse_manifest
     from voicenym.corpus.drawn_names import Names
     from voicenym.corpus.speaker_rule import level_of
 
@@ -75,7 +75,7 @@ def read_inputs(
     drawn = None if names is None else Names(names)
     paths = [Path(text) for text in inputs]
     for path in paths:
-        if not (kaldi.is_kaldi(path) or lhotse_manifest.is_manifest(path)):
+        if not (kaldi_utterances.is_kaldi(path) or lhotse_manifest.is_manifest(path)):
             continue
         if len(paths) > 1:
             raise VoicenymError(f"{path}: is a data set; give one data set at a time")
@@ -86,9 +86,9 @@ def read_inputs(
                 f"{path}: is a data set, which names its speakers; leave out --speaker and "
                 "--speaker-level"
             )
-        dataset: kaldi.KaldiFolder | lhotse_manifest.LhotseManifest
-        if kaldi.is_kaldi(path):
-            dataset = kaldi.read_kaldi(
+        dataset: kaldi_plan.KaldiFolder | lhotse_manifest.LhotseManifest
+        if kaldi_utterances.is_kaldi(path):
+            dataset = kaldi_plan.read_kaldi(
                 path, output, allow_pipes=allow_pipes, keep=keep, names=drawn
             )
         else:

@@ -1,11 +1,11 @@
 """Units of a data set whose tables name recordings, where it or its outputs are in a store.
 
 Kaldi's data folders and lhotse's manifests are planned as on this machine
-(:mod:`voicenym.corpus.kaldi`, :mod:`voicenym.corpus.lhotse_manifest`), so that speakers, names and
-cuts are the same; each of their recordings is then a unit of its own. A table of a store may come
-from a stranger: what it names is looked for below the URL that the user wrote and nowhere else. New
-tables are written at the end of a run, from the ledger, about the outputs that are there, those of
-earlier runs among them.
+(:mod:`voicenym.corpus.kaldi_plan`, :mod:`voicenym.corpus.lhotse_manifest`), so that speakers, names
+and cuts are the same; each of their recordings is then a unit of its own. A table of a store may
+come from a stranger: what it names is looked for below the URL that the user wrote and nowhere
+else. New tables are written at the end of a run, from the ledger, about the outputs that are there,
+those of earlier runs among them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from voicenym.audio.atomic import temporary_folder
-from voicenym.corpus import kaldi, kaldi_tables, lhotse_manifest
+from voicenym.corpus import kaldi_plan, kaldi_tables, kaldi_utterances, lhotse_manifest
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.earlier_tables import EarlierRuns
 from voicenym.corpus.excerpt import Passage
@@ -109,7 +109,7 @@ def _of_this_machine(path: Path) -> str | None:
 def _data_folders(root: str, listed: Sequence[Listed]) -> list[str]:
     """Data folders: the input itself (empty), or folders directly below it in a store."""
     if not object_store.is_url(root):
-        return [""] if kaldi.is_kaldi(Path(root)) else []
+        return [""] if kaldi_utterances.is_kaldi(Path(root)) else []
     tables = (one.name for one in listed if PurePosixPath(one.name).name == store_tables.SCP)
     found = [name.removesuffix(store_tables.SCP).rstrip("/") for name in sorted(tables)]
     return [folder for folder in found if "/" not in folder]
@@ -133,7 +133,7 @@ def _of_folder(
         found = _private_tables(root, folder, listed, data, keep)
     try:
         store_tables.check_no_commands(url, kaldi_tables.table(data / store_tables.SCP))
-        known = kaldi.read_kaldi(data, planned, keep=keep, names=names)
+        known = kaldi_plan.read_kaldi(data, planned, keep=keep, names=names)
     except CorpusError as error:
         raise CorpusError(str(error).replace(str(data), url)) from None
     where = f"{url}/{store_tables.SCP}"
@@ -146,10 +146,10 @@ def _of_folder(
             found = known.rows_with_earlier(there, earlier)
             return {name: partial(_write_rows, rows) for name, rows in found.items()}
 
-        return _written(made, output, kaldi.FOLDER, folder)
+        return _written(made, output, kaldi_plan.FOLDER, folder)
 
     def check() -> None:
-        with _earlier(output, kaldi.FOLDER, folder) as earlier:
+        with _earlier(output, kaldi_plan.FOLDER, folder) as earlier:
             known.check_tables(earlier)
 
     return ShardPlan(units, [], missing, finish, check)
@@ -165,7 +165,7 @@ def _private_tables(
     """
     by_name = {one.name: one.location for one in listed}
     data.mkdir(parents=True)
-    for table in {*store_tables.KALDI, *kaldi.LABELS, *keep}:
+    for table in {*store_tables.KALDI, *kaldi_plan.LABELS, *keep}:
         location = by_name.get(f"{folder}/{table}".lstrip("/"))
         if location is not None:
             object_store.download(location, data / table)
@@ -282,7 +282,7 @@ def _parts(source: Path | Openable) -> tuple[Path, Passage | None]:
         return source, None
     if isinstance(source, Passage):
         return source.path, replace(source, path=Path())
-    assert isinstance(source, kaldi.Cut)
+    assert isinstance(source, kaldi_utterances.Cut)
     assert source.path is not None  # no command
     one = source.utterance
     return source.path, Passage(Path(), one.name, one.start, one.end)

@@ -1,32 +1,27 @@
-"""Kaldi data folders: reads ``wav.scp`` and the other tables, and writes a valid output folder.
+"""Plan of a Kaldi data folder's outputs, and the tables of a valid output folder.
 
-Utterances of ``segments`` are cut in memory. Each gets the voice of its own speaker, speech between
-utterances (often of other people) is left out, and no original speech is written.
+Each utterance (:mod:`voicenym.corpus.kaldi_utterances`) gets the voice of its own speaker; no
+original speech is written.
 """
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
-from voicenym.corpus.commands import output_of
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.earlier_tables import EarlierHere, EarlierRuns
-from voicenym.corpus.excerpt import cut_out
 from voicenym.corpus.file_plan import Item
 from voicenym.corpus.id_checks import (
     check_id,
     check_inside,
     check_source,
-    check_word,
     printable,
 )
-from voicenym.corpus.kaldi_tables import BLANKS, by_bytes, segments, table, write
-from voicenym.corpus.sex_labels import sex_of
+from voicenym.corpus.kaldi_tables import by_bytes, table, write
+from voicenym.corpus.kaldi_utterances import Cut, allowed_command, read_utterances
 from voicenym.errors import CorpusError
 
 LABELS = ("spk2gender", "utt2lang", "utt2dur", "reco2dur")
@@ -38,70 +33,6 @@ were computed from the original voices.
 WRITTEN = ("wav.scp", "utt2spk", "spk2utt")
 FOLDER = "wav"
 """Folder of the recordings in an output folder."""
-
-
-@dataclass(frozen=True)
-class Utterance:
-    """One utterance of a data folder.
-
-    Args:
-        name: of the utterance.
-        speaker: from ``utt2spk``.
-        entry: of ``wav.scp``: a path, or a command that ends in ``|``.
-        start, end: seconds within the recording; an ``end`` of None is its end.
-        sex: ``f`` or ``m``, from ``spk2gender``; empty where unknown.
-        text: empty where unknown.
-        age: from ``spk2age``, empty where unknown.
-    """
-
-    name: str
-    speaker: str
-    entry: str
-    start: float = 0.0
-    end: float | None = None
-    sex: str = ""
-    text: str = ""
-    age: str = ""
-
-    @property
-    def piped(self) -> bool:
-        """Whether its recording is the output of a command."""
-        return self.entry.rstrip().endswith("|")
-
-
-@dataclass(frozen=True)
-class Cut:
-    """An utterance without a file of its own, cut in memory when it is read."""
-
-    utterance: Utterance
-
-    @property
-    def path(self) -> Path | None:
-        """File of the recording; None if a command prints it."""
-        return None if self.utterance.piped else Path(self.utterance.entry)
-
-    @property
-    def stretch(self) -> tuple[float, float | None]:
-        """Start and end, in seconds."""
-        return self.utterance.start, self.utterance.end
-
-    @property
-    def part(self) -> str:
-        """Its times, and the command that prints its recording."""
-        one = self.utterance
-        return f"{one.start} {one.end} {one.entry if one.piped else ''}".rstrip()
-
-    def open(self, lenient: bool = False) -> BinaryIO:
-        """The utterance as a WAV file in memory.
-
-        Raises:
-            CorpusError: its command failed.
-            AudioError: its recording cannot be read.
-        """
-        return _cut(self.utterance, lenient)
-
-    def __str__(self) -> str:
-        return f"{self.utterance.entry} ({self.utterance.name})"
 
 
 @dataclass(frozen=True)
@@ -230,11 +161,6 @@ def _of_speakers(table_name: str) -> bool:
     return table_name.startswith("spk") and table_name not in WRITTEN
 
 
-def is_kaldi(path: Path) -> bool:
-    """Whether a folder is a Kaldi data folder."""
-    return (path / "wav.scp").is_file()
-
-
 def read_kaldi(
     source: Path,
     output: Path,
@@ -286,25 +212,6 @@ def read_kaldi(
     return KaldiFolder(source, output, items, speakers, utterances, tables)
 
 
-def allowed_command(folder: Path, utterance: Utterance, allow_pipes: bool) -> str:
-    """Command that prints an utterance's recording.
-
-    Args:
-        folder: whose ``wav.scp`` holds it.
-        utterance: piped.
-        allow_pipes: whether the user trusts the folder.
-
-    Raises:
-        CorpusError: the user does not allow commands.
-    """
-    if not allow_pipes:
-        raise CorpusError(
-            f"{folder}/wav.scp: {printable(utterance.entry[:60])} is a command; commands run "
-            "with your rights: if you trust this folder, add --allow-pipes"
-        )
-    return utterance.entry.rstrip()[:-1]
-
-
 def _travelling(source: Path, keep: Sequence[str]) -> list[str]:
     """Tables to copy.
 
@@ -336,53 +243,3 @@ def _travelling(source: Path, keep: Sequence[str]) -> list[str]:
 
 def _renamed(path: Path, names: Mapping[str, str]) -> dict[str, str]:
     return {names[row]: value for row, value in table(path).items() if row in names}
-
-
-def read_utterances(folder: Path) -> list[Utterance]:
-    """All utterances of a data folder, in the order of ``segments`` or ``wav.scp``.
-
-    Raises:
-        CorpusError: tables are missing or inconsistent.
-    """
-    recordings = table(folder / "wav.scp")
-    if not (folder / "utt2spk").is_file():
-        raise CorpusError(f"{folder}/utt2spk: missing; voices are given per speaker")
-    speakers = table(folder / "utt2spk")
-    sexes, ages, texts = (
-        table(folder / name) if (folder / name).is_file() else {}
-        for name in ("spk2gender", "spk2age", "text")
-    )
-    if (folder / "segments").is_file():
-        parts = segments(folder / "segments")
-    else:
-        parts = {name: (name, 0.0, None) for name in recordings}
-    found = []
-    for name, (recording, start, end) in parts.items():
-        if recording not in recordings:
-            raise CorpusError(f"{folder}/segments: {recording} of {name} is not in wav.scp")
-        if name not in speakers:
-            raise CorpusError(f"{folder}/utt2spk: no speaker for {name}; add a line")
-        speaker, entry = speakers[name], recordings[recording]
-        if re.search(f"[{BLANKS}]", check_word(f"{folder}/utt2spk: speaker", speaker)):
-            raise CorpusError(
-                f"{folder}/utt2spk: {printable(speaker)!r} of {name} is more than one word; a "
-                "speaker's name has no spaces"
-            )
-        sex, age, text = sex_of(sexes.get(speaker)), ages.get(speaker, ""), texts.get(name, "")
-        found.append(Utterance(name, speaker, entry, start, end, sex, text, age))
-    return found
-
-
-def _cut(utterance: Utterance, lenient: bool) -> BinaryIO:
-    source: Path | io.BytesIO = Path(utterance.entry)
-    if utterance.piped:
-        source = io.BytesIO(output_of(utterance.entry.rstrip()[:-1]))
-    return cut_out(
-        source,
-        utterance.name,
-        utterance.start,
-        utterance.end,
-        lenient=lenient,
-        label=utterance.entry,
-        where="segments",
-    )
