@@ -11,7 +11,7 @@ from voicenym.corpus.folder_walk import SkippedFile, walk
 from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
 from voicenym.corpus.present_recordings import present
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.shards import object_store, shard_plan
+from voicenym.corpus.shards import shard_plan, store_locations
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.speaker_folders import recordings_of_folders
 from voicenym.corpus.tsv_manifest import recordings_of_manifest
@@ -145,7 +145,7 @@ def _of_shards(
     for recording in found:
         if recording.path.resolve().is_relative_to(files.resolve()):
             place = recording.path.relative_to(files).as_posix()
-            kept.append(replace(recording, origin=object_store.join(location, place)))
+            kept.append(replace(recording, origin=store_locations.join(location, place)))
         else:  # a manifest of a stranger
             why = f"{location}: its manifest names a file outside of its folder"
             left_out.add(recording.name, why)
@@ -154,7 +154,7 @@ def _of_shards(
 
 def shards_in(source: Path) -> str | None:
     """Path or URL of shards or of a store that a path names; None for other corpora."""
-    if (url := object_store.url_in(source)) is not None:
+    if (url := store_locations.url_in(source)) is not None:
         return url
     if not shard_plan.concerns([str(source)], None):
         return None

@@ -21,7 +21,7 @@ from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_log import LOG_NAME, LONGEST_LINE, RunLog
-from voicenym.corpus.shards import object_store, shard_ledger, shard_links
+from voicenym.corpus.shards import shard_ledger, shard_links, store_locations
 from voicenym.corpus.shards.shard_unit import LEDGER
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
@@ -53,7 +53,7 @@ def outputs_of(folder: Path, key: Key, speakers: Iterable[str], field: str | Non
     Raises:
         CorpusError: no log, or it is damaged or of another key.
     """
-    place = object_store.url_in(folder)
+    place = store_locations.url_in(folder)
     lines = _lines(folder) if place is None else shard_ledger.lines_of_store(place)
     if not lines:
         log = LOG_NAME if place is None else f"{LEDGER}/"
@@ -110,7 +110,7 @@ def record(path: Path, folder: Path, key: Key, found: dict[str, list[str]], why:
     line = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "user": _user(),
-        "folder": object_store.url_in(folder) or str(folder.resolve()),
+        "folder": store_locations.url_in(folder) or str(folder.resolve()),
         "key_check": key.tag("key check")[:16],
         "why": why,
         "speakers": sorted(found),

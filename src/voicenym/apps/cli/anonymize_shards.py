@@ -120,7 +120,7 @@ def anonymize_shards(
     from voicenym.corpus.drawn_names import Names
     from voicenym.corpus.engines import RayEngine
     from voicenym.corpus.run_log import LOG_NAME
-    from voicenym.corpus.shards import object_store, shard_ledger, shard_plan
+    from voicenym.corpus.shards import shard_ledger, shard_plan, store_locations
     from voicenym.corpus.shards.shard_runner import run_shards
     from voicenym.corpus.shards.shard_survey import SpeakerChoice
 
@@ -135,7 +135,7 @@ def anonymize_shards(
     choice = request.choice
     if plan.finish is not None:  # fields of a data set are in its tables
         choice = SpeakerChoice()
-    output = object_store.location_of(request.output)
+    output = store_locations.location_of(request.output)
     if dry_run:
         for unit in plan.units:
             typer.echo(str(unit) if job.opaque else f"{unit}\t{unit.target}")
@@ -144,7 +144,7 @@ def anonymize_shards(
         return
     if plan.check_tables is not None and not job.overwrite:
         plan.check_tables()
-    if not object_store.is_url(output):
+    if not store_locations.is_url(output):
         job = replace(job, log=Path(output) / LOG_NAME)
     workers = request.workers
     if workers is None:

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from voicenym.corpus.earlier_tables import EarlierHere, EarlierRuns, ids_of
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards import object_store, store_locations
 from voicenym.corpus.shards.shard_ledger import lines_of_store
 from voicenym.corpus.shards.shard_unit import LEDGER
 
@@ -25,12 +25,12 @@ class EarlierInStore(EarlierRuns):
 
     def __init__(self, output: str, sound: str, tables: str, private: Path) -> None:
         self._output, self._sound, self._private = output, sound, private
-        self._tables = object_store.join(output, tables) if tables else output
+        self._tables = store_locations.join(output, tables) if tables else output
         self._versions: dict[str, str | None] = {}
 
     def outputs(self) -> dict[str, str]:
         found = ids_of(lines_of_store(self._output), self._sound)
-        return {one: object_store.join(self._output, name) for one, name in found.items()}
+        return {one: store_locations.join(self._output, name) for one, name in found.items()}
 
     def is_there(self, location: str) -> bool:
         return location in self._found
@@ -40,7 +40,7 @@ class EarlierInStore(EarlierRuns):
         return frozenset(one.location for one in object_store.find_any(self._output))
 
     def place(self, table: str) -> str:
-        return object_store.join(self._tables, table)
+        return store_locations.join(self._tables, table)
 
     def version(self, table: str) -> str | None:
         if table not in self._versions:
@@ -69,6 +69,6 @@ def earlier_runs(output: str, sound: str, tables: str, private: Path) -> Earlier
         private: folder of this machine for copies of tables.
     """
     sound = f"{tables}/{sound}" if tables else sound
-    if object_store.is_url(output):
+    if store_locations.is_url(output):
         return EarlierInStore(output, sound, tables, private)
     return EarlierHere(Path(output), sound, tables)

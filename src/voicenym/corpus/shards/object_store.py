@@ -1,8 +1,7 @@
-"""Files and objects by path or URL: list, read, download, and write once.
+"""Files and objects by location: list, read, download, and write once.
 
-A location is a path of this machine, or a URL of an object store that fsspec knows, such as
-``s3://bucket/folder``. Only locations that the user wrote on the command line, and what is listed
-below them, come here; nothing that is named in a recording or in a table does.
+Locations are those of :mod:`voicenym.corpus.shards.store_locations`, such as
+``s3://bucket/folder``.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,14 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from voicenym.corpus.id_checks import printable
 from voicenym.corpus.shards.store_calls import PACKAGES, info_of, system_of, tried, writes_once
 from voicenym.corpus.shards.store_errors import words_of
+from voicenym.corpus.shards.store_locations import is_url
 from voicenym.corpus.single_file import HASH_BYTES, sha256_of
 from voicenym.errors import CorpusError, DependencyError
 
-ALIASES = {"s3a": "s3", "gcs": "gs"}
-"""Other names of schemes."""
 READ_ONLY = ("hf",)
 """Schemes whose stores cannot write an object only if its name is free."""
 READS = 16
@@ -45,48 +41,6 @@ class Listed:
     location: str
 
 
-def is_url(location: str) -> bool:
-    """Whether a location has a scheme; ``file://`` counts as one too."""
-    return "://" in location
-
-
-def url_in(path: Path) -> str | None:
-    """URL that was written in the place of a path, which has lost a slash; None for a path.
-
-    Example:
-        >>> url_in(Path("s3://bucket/train"))
-        's3://bucket/train'
-    """
-    scheme, colon, rest = path.as_posix().partition(":/")
-    known = {*PACKAGES, *ALIASES, "file"}
-    if not colon or scheme not in known or os.path.lexists(path):
-        return None
-    return f"{scheme}://{rest.lstrip('/')}" if scheme != "file" else f"file:///{rest.lstrip('/')}"
-
-
-def location_of(text: str) -> str:
-    """Location as the user wrote it, checked; ``file://`` becomes a path.
-
-    Raises:
-        CorpusError: a scheme that is not supported.
-    """
-    if not is_url(text):
-        return text
-    scheme, _, rest = text.partition("://")
-    if scheme == "file":
-        return f"/{rest.lstrip('/')}"
-    scheme = ALIASES.get(scheme, scheme)
-    if scheme not in PACKAGES:
-        known = ", ".join(f"{name}://" for name in (*PACKAGES, "file") if name != "memory")
-        raise CorpusError(
-            f"{printable(text)}: {printable(scheme)}:// is not supported; use one of {known}, or a "
-            "path"
-        )
-    if not rest.strip("/"):
-        raise CorpusError(f"{text}: names no bucket; write {scheme}://BUCKET/FOLDER")
-    return f"{scheme}://{rest.rstrip('/')}"
-
-
 def check_writable(location: str) -> None:
     """Refuses a store to which nothing can be written exactly once.
 
@@ -104,11 +58,6 @@ def check_writable(location: str) -> None:
             f"{location}: the installed {extra} would replace what another process writes there; "
             f"pip install --upgrade fsspec {extra}"
         )
-
-
-def join(folder: str, name: str) -> str:
-    """Location of a name below a folder."""
-    return f"{folder.rstrip('/')}/{name}"
 
 
 def find(folder: str) -> list[Listed]:

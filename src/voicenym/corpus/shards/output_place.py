@@ -9,7 +9,7 @@ from pathlib import Path
 
 from voicenym.audio.atomic import AtomicFile, temporary_folder
 from voicenym.corpus import timestamps
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards import object_store, store_locations
 from voicenym.corpus.single_file import sha256_of
 
 
@@ -29,7 +29,7 @@ class OutputPlace:
 
     def __init__(self, target: str, overwrite: bool, stack: ExitStack) -> None:
         self.target, self._overwrite = target, overwrite
-        self.remote = object_store.is_url(target)
+        self.remote = store_locations.is_url(target)
         self.there = not overwrite and not self.remote and os.path.lexists(target)
         self._file: AtomicFile | None = None
         if not self.remote:

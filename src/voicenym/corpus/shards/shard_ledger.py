@@ -18,7 +18,7 @@ from voicenym.corpus.run_lock import lives
 from voicenym.corpus.run_log import LOG_NAME
 from voicenym.corpus.run_state import LocalRunState, RunState
 from voicenym.corpus.run_status import RunStatus, status_from
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards import object_store, store_locations
 from voicenym.corpus.shards.shard_unit import LEDGER
 from voicenym.errors import CorpusError
 
@@ -44,7 +44,7 @@ class StoreRunState:
         self._folder, self._names = folder, names
         self._lines: dict[str, Line] = {}
         self._claims: dict[str, str] = {}
-        self._run = object_store.join(folder, f"{RUNS}{secrets.token_hex(8)}.json")
+        self._run = store_locations.join(folder, f"{RUNS}{secrets.token_hex(8)}.json")
 
     def __enter__(self) -> Self:
         self._lines = lines_of_store(self._folder)
@@ -65,10 +65,10 @@ class StoreRunState:
 
     def _forget_dead(self) -> None:
         """Removes what runs of this machine that were killed have said of themselves."""
-        folder = object_store.join(self._folder, RUNS)
+        folder = store_locations.join(self._folder, RUNS)
         for name, data in object_store.read_all(folder).items():
             if (holder := _holder(data)) and not lives(holder):
-                object_store.remove(object_store.join(folder, name))
+                object_store.remove(store_locations.join(folder, name))
 
     @property
     def lines(self) -> Mapping[str, Line]:
@@ -94,7 +94,7 @@ class StoreRunState:
         self._claims.pop(line["output"], None)
 
     def _place(self, name: str) -> str:
-        return object_store.join(self._folder, f"{LEDGER}/{name}.json")
+        return store_locations.join(self._folder, f"{LEDGER}/{name}.json")
 
 
 def lines_of_store(folder: str) -> dict[str, Line]:
@@ -107,7 +107,7 @@ def lines_of_store(folder: str) -> dict[str, Line]:
         CorpusError: the store cannot be read.
     """
     lines: dict[str, Line] = {}
-    for name, data in object_store.read_all(object_store.join(folder, LEDGER)).items():
+    for name, data in object_store.read_all(store_locations.join(folder, LEDGER)).items():
         try:
             line = json.loads(data)
         except (ValueError, RecursionError):
@@ -126,7 +126,7 @@ def status_of_store(folder: str) -> RunStatus:
     Raises:
         CorpusError: the store cannot be read, or no run has written there.
     """
-    found = object_store.read_all(object_store.join(folder, LEDGER))
+    found = object_store.read_all(store_locations.join(folder, LEDGER))
     lines: dict[str, Line] = {}
     runs: list[dict[str, object]] = []
     for name, data in found.items():
@@ -168,6 +168,6 @@ def ledger_of(output: str, names: list[str]) -> RunState:
         output: path or URL.
         names: of the outputs of this run.
     """
-    if object_store.is_url(output):
+    if store_locations.is_url(output):
         return StoreRunState(output, names)
     return LocalRunState(Path(output) / LOG_NAME, len(names))

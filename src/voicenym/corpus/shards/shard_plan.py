@@ -13,7 +13,7 @@ from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.folder_walk import EXTENSIONS, Found, Reason, walk, without_outputs
 from voicenym.corpus.id_checks import check_id, printable
-from voicenym.corpus.shards import object_store, store_tables, table_units
+from voicenym.corpus.shards import object_store, store_locations, store_tables, table_units
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_unit import (
     LEDGER,
@@ -34,7 +34,7 @@ FIELD = re.compile(r"((?:.*/)?)([^/.]+)(\.\d+)?\.(tar|tar\.gz|jsonl|jsonl\.gz)")
 
 def concerns(inputs: Sequence[str], output: str | None) -> bool:
     """Whether a run is about shards or stores, and not about files and folders alone."""
-    if any(map(object_store.is_url, inputs)) or (output and object_store.is_url(output)):
+    if any(map(store_locations.is_url, inputs)) or (output and store_locations.is_url(output)):
         return True
     return any(_is_shard(path) or _holds_shards(Path(path)) for path in inputs)
 
@@ -65,16 +65,16 @@ def plan_units(
         raise CorpusError(
             "--speaker-level parent is for folders of this machine; give a number of the level"
         )
-    object_store.check_writable(output := object_store.location_of(output))
-    if not object_store.is_url(output) and os.path.isfile(output):
+    object_store.check_writable(output := store_locations.location_of(output))
+    if not store_locations.is_url(output) and os.path.isfile(output):
         raise CorpusError(f"{output}: is a file; give a folder with -o")
     if _is_shard(output) and not os.path.isdir(output):
         raise CorpusError(f"{output}: has the name of a shard; give a folder with -o")
     units: list[Unit] = []
     skipped: list[str] = []
     for text in inputs:
-        root = object_store.location_of(text)
-        if root == output and object_store.is_url(root):
+        root = store_locations.location_of(text)
+        if root == output and store_locations.is_url(root):
             raise CorpusError(f"{root}: is input and output; choose another folder with -o")
         found = listed(root, output, skipped)
         if table_units.is_data_set(root, found) and speaker is None:
@@ -142,7 +142,7 @@ def units_of(
                     "original voices"
                 )
         elif kind := kind_of(one.name):
-            units.append(Unit(one.location, object_store.join(output, one.name), one.name, kind))
+            units.append(Unit(one.location, store_locations.join(output, one.name), one.name, kind))
         elif suffix in EXTENSIONS:
             files.append(one)
         else:
@@ -154,7 +154,7 @@ def units_of(
         people = speaker_rule.by_folders(Path(root), inner, level)
     for one, place, who in zip(files, inner, people, strict=True):
         name = str(place.with_suffix(output_suffix(place.suffix)))
-        target = object_store.join(output, name)
+        target = store_locations.join(output, name)
         utterance = place.with_suffix("").as_posix()  # as in a folder of this machine
         units.append(Unit(one.location, target, name, RECORDING, who, utterance=utterance))
     return units
@@ -169,7 +169,7 @@ def _shar(one: Listed, table: Listed, output: str) -> Unit:
         return name if "/" in name else f"{SHAR}/{name}"
 
     name, cuts = placed(one.name), placed(table.name.removesuffix(".gz") + ".gz")
-    target, new = object_store.join(output, name), object_store.join(output, cuts)
+    target, new = store_locations.join(output, name), store_locations.join(output, cuts)
     return Unit(one.location, target, name, SHAR, table=(table.location, new))
 
 
@@ -184,7 +184,7 @@ def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
     Raises:
         CorpusError: there is nothing, or the store cannot be listed.
     """
-    if object_store.is_url(root):
+    if store_locations.is_url(root):
         return _without_outputs(root, f"{output}/", object_store.find(root), skipped)
     path = Path(root)
     if not os.path.lexists(path):
@@ -196,7 +196,7 @@ def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
             names = (f"cuts{field[3] or ''}.jsonl{end}" for end in (".gz", ""))
             beside = [name for name in names if (path.parent / name).is_file()][:1]
         return [Listed(name, str(path.parent / name)) for name in (path.name, *beside)]
-    without = None if output is None or object_store.is_url(output) else Path(output)
+    without = None if output is None or store_locations.is_url(output) else Path(output)
     found = walk(path, without)
     found = without_outputs(found, [*found.recordings, *_shards(found)])
     shards = _shards(found)
@@ -260,12 +260,12 @@ def _renamed(unit: Unit, output: str, names: Names) -> Unit:
         folder = names.other("shard", str(place.parent))
         name = f"{folder}/{place.name}"
         cuts = f"{folder}/{PurePosixPath(unit.table[1]).name}"
-        new = (unit.table[0], object_store.join(output, cuts))
-        return replace(unit, name=name, target=object_store.join(output, name), table=new)
+        new = (unit.table[0], store_locations.join(output, cuts))
+        return replace(unit, name=name, target=store_locations.join(output, name), table=new)
     low = unit.name.lower()
     suffix = next((end for end in SHARDS if low.endswith(end)), PurePosixPath(unit.name).suffix)
     name = f"{names.other('shard', unit.name)}{suffix}"
-    return replace(unit, name=name, target=object_store.join(output, name))
+    return replace(unit, name=name, target=store_locations.join(output, name))
 
 
 def _check_distinct(units: Sequence[Unit]) -> None:
@@ -286,4 +286,4 @@ def _check_distinct(units: Sequence[Unit]) -> None:
 
 
 def _real(location: str) -> str:
-    return location if object_store.is_url(location) else os.path.realpath(location)
+    return location if store_locations.is_url(location) else os.path.realpath(location)

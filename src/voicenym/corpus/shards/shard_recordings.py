@@ -11,7 +11,13 @@ from voicenym.corpus import speaker_rule
 from voicenym.corpus.folder_walk import EXTENSIONS
 from voicenym.corpus.id_checks import check_id, printable
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.shards import object_store, private_copies, shard_plan, store_tables
+from voicenym.corpus.shards import (
+    object_store,
+    private_copies,
+    shard_plan,
+    store_locations,
+    store_tables,
+)
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_contents import Content, contents
 from voicenym.corpus.shards.shard_sample import FieldChoice
@@ -54,7 +60,7 @@ def copied(
         CorpusError: there is nothing, or speakers are not clear.
         DependencyError: a package that reads the shards or the store is missing.
     """
-    location = object_store.location_of(location)
+    location = store_locations.location_of(location)
     if store_tables.is_cuts(location):
         return Copied(store_tables.of_cuts(location, left_out), None)
     listed = shard_plan.listed(location, None, [])
@@ -62,7 +68,7 @@ def copied(
     choice = SpeakerChoice(FieldChoice(field), None, level)
     shards = [unit for unit in units if unit.kind != RECORDING]
     found = [pair for unit in shards for pair in _of_shard(unit, choice, left_out)]
-    files = _files(location, listed, left_out) if object_store.is_url(location) else None
+    files = _files(location, listed, left_out) if store_locations.is_url(location) else None
     if shards and not found and files is None:
         reasons = {one.name: one.reason for one in left_out}
         raise (

@@ -23,7 +23,7 @@ from voicenym.corpus.batch_runner import blame, has_drawn_name, has_voices_of, i
 from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.line_table import Line
 from voicenym.corpus.run_state import RunState
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards import object_store, store_locations
 from voicenym.corpus.shards.shard_links import choice_tag
 from voicenym.corpus.shards.shard_sample import Rewritten
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, Survey, known
@@ -105,7 +105,7 @@ def run_shards(
     settled = 0
     with state:
         _check_stamps(job, units, state, stamp)
-        folders = {Path(u.target).parent for u in units if not object_store.is_url(u.target)}
+        folders = {Path(u.target).parent for u in units if not store_locations.is_url(u.target)}
         for folder in folders | {Path(tempfile.gettempdir())}:
             sweep(folder)
 
@@ -238,7 +238,7 @@ def _is_there(unit: Unit, line: Line) -> bool:
 
 def _has_line(target: str, line: Line) -> bool:
     """Whether what is at a location is what a line of the ledger says."""
-    if object_store.is_url(target):
+    if store_locations.is_url(target):
         return bool(line.get("object") == object_store.identity(target))
     try:
         return bool(line["sha256"] == sha256_of(target))

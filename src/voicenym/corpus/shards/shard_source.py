@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from voicenym.audio.atomic import temporary_folder
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards import object_store, store_locations
 from voicenym.errors import CorpusError, DependencyError
 
 GZIP, ZSTANDARD = (".tar.gz", ".tgz"), (".tar.zst",)
@@ -43,7 +43,7 @@ def plain_file(source: str) -> Iterator[Path]:
         CorpusError: it cannot be read or unpacked, or is far larger than its packed form.
         DependencyError: pyarrow, which unpacks Zstandard, is missing.
     """
-    remote, packed = object_store.is_url(source), is_packed(source)
+    remote, packed = store_locations.is_url(source), is_packed(source)
     if not remote and not packed:
         yield Path(source)
         return

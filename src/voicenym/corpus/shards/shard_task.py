@@ -17,7 +17,7 @@ from voicenym.corpus import run_state
 from voicenym.corpus.batch import WorkerSettings
 from voicenym.corpus.batch_task import SystemFailure, in_words, loaded
 from voicenym.corpus.excerpt import cut_out
-from voicenym.corpus.shards import object_store, shar_shard
+from voicenym.corpus.shards import object_store, shar_shard, store_locations
 from voicenym.corpus.shards.output_place import OutputPlace
 from voicenym.corpus.shards.shard_sample import Assignment, Rewritten
 from voicenym.corpus.shards.shard_source import LastRecording, packed_as, plain_file
@@ -137,7 +137,7 @@ class ShardWorker:
         if part is None:
             return stack.enter_context(plain_file(unit.source))
         whole: Path | BinaryIO = Path(unit.source)
-        if object_store.is_url(unit.source):
+        if store_locations.is_url(unit.source):
             whole = self._last.open(unit.source, object_store.identity(unit.source))
         return cut_out(
             whole,

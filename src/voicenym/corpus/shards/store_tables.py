@@ -15,7 +15,7 @@ from voicenym.corpus import kaldi_tables, lhotse_cuts
 from voicenym.corpus.id_checks import check_id, printable
 from voicenym.corpus.lhotse_manifest import SUFFIXES
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.shards import object_store, private_copies
+from voicenym.corpus.shards import object_store, private_copies, store_locations
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.skipped import LeftOut
 from voicenym.errors import CorpusError
@@ -33,7 +33,7 @@ def is_kaldi_table(name: str) -> bool:
 
 def is_cuts(location: str) -> bool:
     """Whether a URL has the name of a lhotse manifest."""
-    return object_store.is_url(location) and location.endswith(SUFFIXES)
+    return store_locations.is_url(location) and location.endswith(SUFFIXES)
 
 
 def point_to_copies(files: Path, location: str) -> None:
@@ -53,7 +53,7 @@ def point_to_copies(files: Path, location: str) -> None:
         if not path.is_file():
             continue
         folder = path.parent.relative_to(files).as_posix()
-        url = object_store.join(location, "" if folder == "." else folder).rstrip("/")
+        url = store_locations.join(location, "" if folder == "." else folder).rstrip("/")
         rows = {}
         entries = kaldi_tables.table(path)
         check_no_commands(url, entries)
@@ -93,7 +93,7 @@ def names_of(entry: str, location: str, folder: str) -> list[str]:
     last = PurePosixPath(entry).name
     own = (
         []
-        if object_store.is_url(entry) or entry.startswith("/")
+        if store_locations.is_url(entry) or entry.startswith("/")
         else [f"{folder or '.'}/{entry}", entry]
     )
     return [posixpath.normpath(name) for name in (*own, f"{folder or '.'}/wav/{last}")]
@@ -147,7 +147,7 @@ def of_cuts(location: str, left_out: LeftOut) -> list[Recording]:
 
 def name_of_cut(path: Path, folder: str) -> str:
     """Name below the folder of a manifest that it means by a path or a URL, which is a path now."""
-    return (object_store.url_in(path) or path.as_posix()).removeprefix(f"{folder}/")
+    return (store_locations.url_in(path) or path.as_posix()).removeprefix(f"{folder}/")
 
 
 def _copied(one: Listed, root: str, folder: Path) -> Path:
@@ -169,7 +169,7 @@ def check_no_tables(root: str, listed: Sequence[Listed]) -> None:
         CorpusError: there is a ``wav.scp``.
     """
     for one in listed:
-        if object_store.is_url(root) and PurePosixPath(one.name).name == SCP:
+        if store_locations.is_url(root) and PurePosixPath(one.name).name == SCP:
             raise CorpusError(
                 f"{one.location}: a Kaldi folder, which lies too deep below {root}; give the "
                 "folder itself, or the one above it"

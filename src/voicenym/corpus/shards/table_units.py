@@ -26,7 +26,7 @@ from voicenym.corpus.excerpt import Passage
 from voicenym.corpus.file_plan import Item, Openable
 from voicenym.corpus.id_checks import check_id, printable
 from voicenym.corpus.line_table import Line
-from voicenym.corpus.shards import object_store, store_tables
+from voicenym.corpus.shards import object_store, store_locations, store_tables
 from voicenym.corpus.shards.earlier_in_store import earlier_runs
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_unit import RECORDING, ShardPlan, Unit
@@ -66,7 +66,7 @@ def plan_tables(
         CorpusError: tables are missing or wrong, have commands, or would be replaced.
         DependencyError: lhotse or the store's package is missing.
     """
-    place = object_store.join(output, lhotse_manifest.OUTPUT_NAME)
+    place = store_locations.join(output, lhotse_manifest.OUTPUT_NAME)
     if place == root or output == root:
         raise CorpusError(
             f"{output}: holds the data set itself, whose tables would be replaced; choose another "
@@ -98,7 +98,7 @@ def plan_tables(
 
 def _is_manifest(root: str) -> bool:
     return store_tables.is_cuts(root) or (
-        not object_store.is_url(root) and lhotse_manifest.is_manifest(Path(root))
+        not store_locations.is_url(root) and lhotse_manifest.is_manifest(Path(root))
     )
 
 
@@ -108,7 +108,7 @@ def _of_this_machine(path: Path) -> str | None:
 
 def _data_folders(root: str, listed: Sequence[Listed]) -> list[str]:
     """Data folders: the input itself (empty), or folders directly below it in a store."""
-    if not object_store.is_url(root):
+    if not store_locations.is_url(root):
         return [""] if kaldi_utterances.is_kaldi(Path(root)) else []
     tables = (one.name for one in listed if PurePosixPath(one.name).name == store_tables.SCP)
     found = [name.removesuffix(store_tables.SCP).rstrip("/") for name in sorted(tables)]
@@ -124,11 +124,11 @@ def _of_folder(
     keep: Sequence[str],
     names: Names | None,
 ) -> ShardPlan:
-    url = object_store.join(root, folder) if folder else root
+    url = store_locations.join(root, folder) if folder else root
     planned = private / "output" / folder
     found: Found = _of_this_machine
     data = Path(root)
-    if object_store.is_url(root):
+    if store_locations.is_url(root):
         data = private / "data" / check_id(root, folder) if folder else private / "data"
         found = _private_tables(root, folder, listed, data, keep)
     try:
@@ -188,7 +188,7 @@ def _of_manifest(
 ) -> ShardPlan:
     found: Found = _of_this_machine
     path = Path(root)
-    if remote := object_store.is_url(root):
+    if remote := store_locations.is_url(root):
         folder, _, name = root.rpartition("/")
         path = private / check_id(root, name)
         object_store.download(root, path)
@@ -211,7 +211,7 @@ def _of_manifest(
         for item in known.items:
             name = item.target.relative_to(planned).as_posix()
             if name in lines:
-                target = object_store.join(output, name)
+                target = store_locations.join(output, name)
                 cuts += known.cuts_of(item, _described(target, lines[name], known.id_of(item)))
 
         def made(earlier: EarlierRuns) -> Tables:
@@ -238,7 +238,7 @@ def _described(target: str, line: Line, name: str) -> Any:
     """Description of an output as lhotse makes it, from its line of the ledger."""
     from lhotse import AudioSource, Recording
 
-    kind = "url" if object_store.is_url(target) else "file"
+    kind = "url" if store_locations.is_url(target) else "file"
     channels, rate = list(range(line["channels"])), line["rate"]
     count = round(line["duration"] * rate)
     source = AudioSource(kind, channels, target)
@@ -264,7 +264,7 @@ def _units(
         units.append(
             Unit(
                 location,
-                object_store.join(output, name),
+                store_locations.join(output, name),
                 name,
                 RECORDING,
                 item.speaker,
@@ -321,7 +321,7 @@ def _written(
 def _put(earlier: EarlierRuns, name: str, write: Callable[[Path], object]) -> bool:
     """Writes a table in the place of an earlier one; False if that one was replaced meanwhile."""
     location = earlier.place(name)
-    if not object_store.is_url(location):
+    if not store_locations.is_url(location):
         write(Path(location))  # the folder is locked
         return True
     with temporary_folder(Path(tempfile.gettempdir())) as private:
