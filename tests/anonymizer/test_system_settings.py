@@ -3,7 +3,7 @@
 import pytest
 
 from voicenym.anonymizer import SYSTEMS, load
-from voicenym.anonymizer.system_settings import changed, label, labelled, parsed
+from voicenym.anonymizer.system_settings import changed, label, labelled, parsed, unmeasured
 from voicenym.errors import VoicenymError
 from voicenym.reproduction.counterparts import BUNDLED
 
@@ -44,6 +44,20 @@ def test_folders_are_named_by_the_digest_and_not_by_where_they_are():
     assert shown == "base:identity=(selection:pool=pool@01234567,world=5),weights=mine@01234567"
     other = label("base", {**places, "weights": "/elsewhere/mine"}, "fedcba9876543210")
     assert other != shown, "folders of one name and other contents are told apart"
+
+
+@pytest.mark.parametrize("name", sorted(set(SYSTEMS)))
+def test_a_system_with_default_settings_is_the_measured_one(name):
+    assert unmeasured(load(name)) == ""
+
+
+def test_what_the_figures_of_a_card_are_not_of():
+    assert unmeasured(load("mcadams", low=0.8, high=1, device="cpu")) == "high=1,low=0.8"
+    assert unmeasured(load("recast", voice_kind="low", voice_variant=2)) == (
+        "voice_kind=low,voice_variant=2"
+    )
+    own = load("asr-tts", recogniser="./here", synthesiser="./there.onnx", level="kept")
+    assert unmeasured(own) == "level=kept", "weights that no package holds are no settings"
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
-from voicenym.anonymizer import SYSTEMS, load
+from voicenym.anonymizer import SYSTEMS, Anonymizer, load
 
 PATH = re.compile(r"[^\s,=()]*[/\\][^\s,=()]*")
 """Path within a value; only its last part is printed, because reports are published."""
@@ -70,6 +71,23 @@ def label(name: str, parameters: Mapping[str, Any], weights: str = "") -> str:
     """
     said = [f"{k}={_text(v, weights)}" for k, v in sorted(parameters.items()) if k != "device"]
     return f"{name}:{','.join(said)}" if said else name
+
+
+def unmeasured(anonymizer: Anonymizer) -> str:
+    """Settings of a system that its card's figures are not of: those that differ from the defaults,
+    but for the device and for places of weights that no package holds. Empty for default settings.
+
+    Example:
+        >>> unmeasured(load("mcadams", low=0.8, device="cpu")), unmeasured(load("vtln"))
+        ('low=0.8', '')
+    """
+    defaults = {field.name: field.default for field in fields(anonymizer)}
+    other = {
+        name: value
+        for name, value in anonymizer.parameters().items()
+        if value != defaults[name] and name not in ("device", *anonymizer.unbundled)
+    }
+    return label("", other).partition(":")[2]
 
 
 def labelled(text: str) -> str:

@@ -253,7 +253,7 @@ def anonymize(
         if stored and speaker is None:
             say(ONE_ALONE)
         anonymize_stream(anonymizer, secret, output, speaker, overwrite, lenient, say, other)
-        conclude(anonymizer.card, stored, say)
+        conclude(anonymizer, stored, say)
         return
     if "-" in inputs:
         raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
@@ -264,7 +264,7 @@ def anonymize(
             lenient=lenient, opaque=rename, fresh=not stored, fallback=other,
         )  # fmt: skip
         anonymize_shards(
-            shards, job, anonymizer.card, fail_fast=fail_fast, dry_run=dry_run, stored=stored,
+            shards, job, anonymizer, fail_fast=fail_fast, dry_run=dry_run, stored=stored,
             say=say, quiet=quiet,
         )  # fmt: skip
         return

@@ -160,7 +160,7 @@ def anonymize_files(
     if not corpus.is_dataset:
         account(map(Path, inputs), items, output, say)
     if summary.done:
-        conclude(anonymizer.card, stored, say)
+        conclude(anonymizer, stored, say)
     if summary.failures:
         raise typer.Exit(1)
 

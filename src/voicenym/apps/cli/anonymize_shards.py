@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -14,6 +14,7 @@ from voicenym.apps.cli.batch_report import MOST_ALIKE, BatchProgress, Messages, 
 from voicenym.errors import VoicenymError, printable
 
 if TYPE_CHECKING:
+    from voicenym.anonymizer import Anonymizer
     from voicenym.corpus.batch import Job
     from voicenym.corpus.engines import Engine
     from voicenym.corpus.shards.shard_runner import ShardSummary
@@ -104,7 +105,7 @@ def request_of(
 def anonymize_shards(
     request: ShardRequest,
     job: Job,
-    card: Any,
+    anonymizer: Anonymizer,
     *,
     fail_fast: bool,
     dry_run: bool,
@@ -175,7 +176,7 @@ def anonymize_shards(
             timestamps.level([*paths, *timestamps.folders_of(paths, job.log.parent)])
     _say_skipped(plan, say)
     if summary.done:
-        conclude(card, stored, say)
+        conclude(anonymizer, stored, say)
     if summary.failures:
         raise typer.Exit(1)
 

@@ -190,7 +190,7 @@ def anonymize_speakers(
     beside = "" if sound is None else f" and {text}"
     speed = result.duration / (time.monotonic() - started)
     say(f"wrote {item.target}{beside} ({speed:.0f} x real time)")
-    conclude(anonymizer.card, stored, say)
+    conclude(anonymizer, stored, say)
 
 
 def _writing(stage: Progress, seconds: float) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from voicenym.anonymizer import Card, Refusal
+    from voicenym.anonymizer import Anonymizer, Card, Refusal
     from voicenym.corpus.batch_runner import Job, Outcome, Summary
     from voicenym.corpus.file_plan import Item
 
@@ -222,8 +222,17 @@ def account(
         say(line)
 
 
-def conclude(card: Card, stored: bool, say: Messages) -> None:
-    """Prints the system, its protection and price, and whether the key is stored."""
+def conclude(anonymizer: Anonymizer, stored: bool, say: Messages) -> None:
+    """Prints the system, its protection and price, and whether the key is stored.
+
+    Args:
+        anonymizer: of the run. Figures are of default settings: others are said to be unmeasured.
+        stored: whether the key is.
+        say: the user's messages.
+    """
+    from voicenym.anonymizer.system_settings import unmeasured
+
+    card, own = anonymizer.card, unmeasured(anonymizer)
     say(f"system: {card.name} ({card.title})")
     say(f"protects against: {card.protects}")
     say(f"does not protect: {card.fails[0]}")
@@ -231,7 +240,10 @@ def conclude(card: Card, stored: bool, say: Messages) -> None:
         say(line)
     earned = step_of(card)
     step = "none earned" if earned is None else f"{earned.name}, which stops {earned.stops}"
-    say(f"step of protection: {step} (voicenym explain)")
+    whose = " of the default settings" if own else ""
+    say(f"step of protection{whose}: {step} (voicenym explain)")
+    if own:
+        say(f"these figures are of the default settings of {card.name}; {own} was not measured")
     if not stored:
         say(
             "key: none was given, and the fresh one of this run is not stored: nobody, you "
