@@ -38,12 +38,25 @@ def test_methods_are_judged_and_reported(command, tmp_path):
 
 def test_what_is_missing_is_named(command, tmp_path):
     spoken(tmp_path, "users", 0)
+    spoken(tmp_path, "others", 1)
     for arguments, given in (
         ((), b"--pool"),
         (("--pool", "users"), b"--identity"),
         (("--pool", "users", "--identity", "copy", "--attacker-identity", "b=copy"), b"no --ident"),
         (("--pool", "users", "--identity", "copy"), b"is among users and others"),
+        (("--pool", "others", "--identity", "copy", "--identity", "copy"), b"copy2=copy"),
     ):
         done = command("evaluate", "--vectors", "users", "-o", "r", *arguments)
         assert done.returncode == 1
         assert given in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(command, tmp_path):
+    spoken(tmp_path, "users", 0)
+    spoken(tmp_path, "others", 1)
+    (tmp_path / "r").write_text("a file")
+    done = command(
+        "evaluate", "--vectors", "users", "--pool", "others", "-o", "r", "--identity", "copy"
+    )
+    assert done.returncode == 1
+    assert done.stderr.decode().strip() == "voicenym: error: r: is no folder; choose another folder"

@@ -44,6 +44,16 @@ def test_a_pool_holds_the_mean_of_each_speaker_and_plda(command, tmp_path):
     assert torch.allclose(load(tmp_path / "one").vectors[0], spoken.vectors[0], atol=1e-5)
 
 
+def test_data_without_sexes_are_told(command, tmp_path):
+    manifest = corpus(tmp_path) / "manifest.tsv"
+    rows = [line.rpartition("\t")[0] for line in manifest.read_text().splitlines()]
+    manifest.write_text("\n".join(rows) + "\n")
+    done = command("pool", "build", tmp_path, "-o", tmp_path / "pool")
+    assert done.returncode == 0, done.stderr.decode()
+    assert b"do not say who is female or male" in done.stderr
+    assert b"sex=any" in done.stderr
+
+
 def test_a_speaker_of_two_sexes_is_named(command, tmp_path):
     manifest = corpus(tmp_path) / "manifest.tsv"
     manifest.write_text(manifest.read_text().replace("s1\tm", "s0\tm"))

@@ -42,6 +42,7 @@ def run(
     from voicenym.evaluation.vector_evaluation import Bench, Candidate, evaluate_method
     from voicenym.identity import METHODS
     from voicenym.identity.pools.speaker_pool import load
+    from voicenym.private import private_folder
     from voicenym.pseudonym import Key
 
     if others is None:
@@ -52,10 +53,9 @@ def run(
         raise VoicenymError("--vectors needs --identity, such as selection:pool=FOLDER")
     if per not in ("speaker", "utterance"):
         raise VoicenymError(f"--per is speaker or utterance, not {per!r}")
-    theirs = dict(_labelled(text) for text in attackers)
+    theirs = _by_label("--attacker-identity", attackers)
     candidates = []
-    for text in methods:
-        label, method = _labelled(text)
+    for label, method in _by_label("--identity", methods).items():
         other = theirs.pop(label, None)
         candidates.append(
             Candidate(label, METHODS.load(method), METHODS.load(other) if other else None)
@@ -63,6 +63,7 @@ def run(
     if theirs:
         raise VoicenymError(f"--attacker-identity {next(iter(theirs))}: no --identity of that name")
     bench = Bench.of(load(users), load(others), enrolment, tried, seed)
+    private_folder(output)  # one that cannot be written is refused before the work
     keys = [Key(bytes([kind]) + seed.to_bytes(31, "big")) for kind in (1, 2)]
     evaluated = []
     for candidate in candidates:
@@ -80,6 +81,24 @@ def run(
         notes = ["EER in percent by attacker, then figures of the vectors, with 95 % intervals."]
         tables.emit(found, columns, notes=notes)
         typer.echo(f"report: {page}", err=True)
+
+
+def _by_label(option: str, texts: list[str]) -> dict[str, str]:
+    """Methods by label.
+
+    Raises:
+        VoicenymError: two have the same label, by which tables, figures and attackers know them.
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        label, method = _labelled(text)
+        if label in found:
+            raise VoicenymError(
+                f"{option} {text}: {label} is there already; name one of them, such as "
+                f"{label}2={method}"
+            )
+        found[label] = method
+    return found
 
 
 def _labelled(text: str) -> tuple[str, str]:

@@ -122,6 +122,11 @@ def build(
         pool = clustered(pool, "cosine" if affinity is None else "plda")
     save(pool, output)
     typer.echo(f"{output}: {pool}")
+    if not any(pool.sexes):
+        say(
+            "the data do not say who is female or male (column gender of a manifest, spk2gender of "
+            "Kaldi): methods that choose by sex need sex=any, and train mixture --any-sex"
+        )
 
 
 def _first(speech: list[Recording], most: int | None) -> list[Recording]:
