@@ -8,9 +8,9 @@ import pytest
 
 from voicenym.errors import VoicenymError
 from voicenym.nets import hub
-from voicenym.nets.checkpoint import DIGEST
 from voicenym.nets.checkpoint_conversion import convert
-from voicenym.nets.words.ctranslate2_folder import check, files_digest
+from voicenym.nets.words.ctranslate2_folder import check
+from voicenym.nets.words.whisper_published import published
 from voicenym.transcription.faster_whisper_words import FasterWhisperWords, at_hand, folder_of
 
 BINARY = b"\x06\x00\x00\x00\x0c\x00WhisperSpec\x00 and its weights"
@@ -27,12 +27,38 @@ def folder(tmp_path):
     return place
 
 
-def test_a_pulled_folder_keeps_its_digest(folder, tmp_path):
+def test_a_pulled_folder_keeps_its_files(folder, tmp_path):
     convert(folder, "ctranslate2", tmp_path / "ours")
     config = json.loads((tmp_path / "ours" / "config.json").read_text())
     assert config["alignment_heads"] == [[1, 0]]
-    assert config[DIGEST] == files_digest(tmp_path / "ours") == files_digest(folder)
+    assert check(tmp_path / "ours") == tmp_path / "ours"
     assert (tmp_path / "ours" / "model.bin").read_bytes() == BINARY
+
+
+@pytest.mark.parametrize(
+    ("name", "now"),
+    [
+        ("model.bin", BINARY + b"of others"),
+        ("tokenizer.json", b"[]"),
+        ("vocabulary.txt", b"a\nc\n"),
+        ("vocabulary.json", b"{}"),
+    ],
+)
+def test_a_pulled_folder_that_was_changed_is_refused(folder, tmp_path, name, now):
+    convert(folder, "ctranslate2", tmp_path / "ours")
+    (tmp_path / "ours" / name).write_bytes(now)
+    for read in (check, published):
+        with pytest.raises(VoicenymError, match="ours: not what was pulled or converted"):
+            read(tmp_path / "ours")
+
+
+def test_settings_of_a_pulled_folder_that_were_changed_are_refused(folder, tmp_path):
+    """What a recogniser must not write stands there."""
+    convert(folder, "ctranslate2", tmp_path / "ours")
+    place = tmp_path / "ours" / "config.json"
+    place.write_text(json.dumps({**json.loads(place.read_text()), "suppress_ids": [5]}))
+    with pytest.raises(VoicenymError, match="not what was pulled or converted"):
+        check(tmp_path / "ours")
 
 
 @pytest.mark.parametrize("missing", ["model.bin", "config.json", "tokenizer.json"])

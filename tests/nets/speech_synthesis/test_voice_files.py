@@ -53,3 +53,15 @@ def test_a_copy_has_what_belongs_to_the_voice_and_its_digest(voice, tmp_path):
     assert told == "1 voice, 16000 Hz"
     assert len(configuration(tmp_path / "copy")["sha256"]) == 64
     assert opened(tmp_path / "copy").rate == 16_000
+
+
+@pytest.mark.parametrize("name", ["joe.onnx", "joe.onnx.json", "config.json"])
+def test_a_pulled_voice_that_was_changed_is_refused(name, voice, tmp_path):
+    copied(voice / "joe.onnx", tmp_path / "copy")
+    place = tmp_path / "copy" / name
+    if name.endswith("json"):
+        place.write_text(json.dumps({**json.loads(place.read_text()), "more": 1}))
+    else:
+        place.write_bytes(tiny_onnx.reader() + tiny_onnx.number(5, 1))
+    with pytest.raises(VoicenymError, match="copy: not what was pulled or converted"):
+        opened(tmp_path / "copy")

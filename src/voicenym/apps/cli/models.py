@@ -104,8 +104,8 @@ def convert(
     kind: str = typer.Option(
         ...,
         "--as",
-        help="hubert-soft, hubert, wav2vec2, whisper, ctranslate2, hifigan, ecapa, xvector, "
-        "dvector or deepspeech2.",
+        help="hubert-soft, hubert, wav2vec2, whisper, ctranslate2, kokoro, piper, hifigan, ecapa, "
+        "xvector, dvector or deepspeech2.",
     ),
     output: Path = typer.Option(..., "--output", "-o", help="Folder to write."),
     layers: int | None = typer.Option(

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import CONFIG, DIGEST
+from voicenym.nets.checkpoint import CONFIG
+from voicenym.nets.sealed_folder import check_seal, sealed
 from voicenym.nets.speech_synthesis.kokoro import Kokoro, belonging, vocabulary
 from voicenym.nets.speech_synthesis.piper import Piper, config_of
 from voicenym.nets.speech_synthesis.synthesiser import Synthesiser
@@ -47,7 +48,8 @@ def opened(place: Path) -> Synthesiser:
 
     Raises:
         DependencyError: onnxruntime is not installed.
-        VoicenymError: no voice there, or one that cannot be read.
+        VoicenymError: no voice there, one that cannot be read, or one that was pulled or converted
+            and has changed.
     """
     model = graph_file(place)
     return _opened(model, version(place))
@@ -55,7 +57,15 @@ def opened(place: Path) -> Synthesiser:
 
 @functools.lru_cache(maxsize=2)
 def _opened(model: Path, version: str) -> Synthesiser:
+    check_seal(model.parent, [model, *_beside(model)])
     return Piper(model) if config_of(model).is_file() else Kokoro(model)
+
+
+def _beside(model: Path) -> list[Path]:
+    """Files that belong to the graph of a voice, but for the vocabulary of Kokoro."""
+    if config_of(model).is_file():
+        return [config_of(model)]
+    return list(belonging(model.parent.parent if model.parent.name == "onnx" else model.parent))
 
 
 def version(place: Path) -> str:
@@ -83,7 +93,7 @@ def copied(model: Path, folder: Path) -> str:
 
     Args:
         model: the ONNX file.
-        folder: made where there is none; gets a ``config.json`` with the SHA-256 of the graph.
+        folder: made where there is none; gets a ``config.json`` with the SHA-256 of all of it.
 
     Returns:
         One-line description.
@@ -94,15 +104,16 @@ def copied(model: Path, folder: Path) -> str:
     found = opened(model)  # fails before anything is written
     home = model.parent.parent if model.parent.name == "onnx" else model.parent
     piper = isinstance(found, Piper)
-    others = [config_of(model)] if piper else list(belonging(home))
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        digest = hashlib.sha256(model.read_bytes()).hexdigest()
-        for path in (model, *others):
-            write_inside(folder / path.name, path.read_bytes())
-        config: dict[str, Any] = {"kind": "piper" if piper else "kokoro", DIGEST: digest}
+        written = []
+        for path in (model, *_beside(model)):
+            written.append(folder / path.name)
+            write_inside(written[-1], path.read_bytes())
+        config: dict[str, Any] = {"kind": "piper" if piper else "kokoro"}
         if not piper:
             config["vocab"] = dict(vocabulary(home))
+        config = sealed(folder, written, config)
         write_inside(folder / CONFIG, json.dumps(config, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
         raise VoicenymError(f"{folder}: cannot be written ({error.strerror})") from error

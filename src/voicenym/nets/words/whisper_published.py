@@ -21,12 +21,15 @@ import torch
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.architectures import sizes
 from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill
+from voicenym.nets.sealed_folder import check_seal
 from voicenym.nets.words.whisper import KINDS, Whisper
 from voicenym.nets.words.whisper_decoding import Writing
 from voicenym.nets.words.whisper_vocabulary import SILENT, TOKENIZER, Vocabulary
 from voicenym.private import write_inside
 
 BINARY = "model.bin"
+OTHERS = ("vocabulary.txt", "vocabulary.json", "preprocessor_config.json")
+"""Files of CTranslate2 that need not be there."""
 VERSION, SPEC = 6, "WhisperSpec"
 HEAD = 64
 """Elements of a head in every published size."""
@@ -69,6 +72,11 @@ class Published(NamedTuple):
     tokenizer: Path
 
 
+def ctranslate2_files(folder: Path) -> list[Path]:
+    """Files of a folder of CTranslate2 that a recogniser reads, without ``config.json``."""
+    return [folder / name for name in (BINARY, TOKENIZER, *OTHERS) if (folder / name).is_file()]
+
+
 def published(place: Path, *, languages: bool = False) -> Published:
     """Whisper model from a folder.
 
@@ -83,6 +91,7 @@ def published(place: Path, *, languages: bool = False) -> Published:
     """
     settings = _json(place / CONFIG)
     if (place / BINARY).is_file():
+        check_seal(place, ctranslate2_files(place))
         state = from_ctranslate2(dict(variables(place / BINARY)), place / BINARY)
         never, first = settings.get("suppress_ids", ()), settings.get("suppress_ids_begin", ())
     elif settings.get("kind") == Whisper.kind:
