@@ -200,10 +200,10 @@ def check_corpus(desk: Path) -> None:
 def check_measuring(desk: Path) -> None:
     if not find_spec("speechmos"):
         return
-    for name in ("report", "report-base"):
+    for name in ("report", "report-recast", "report-base"):
         assert (desk / name / "index.html").stat().st_size > 1000
         assert (desk / name / "results.json").is_file()
-    assert not (desk / "report" / "cache.sqlite").exists()  # removed in the last step
+        assert not (desk / name / "cache.sqlite").exists()  # removed in the last step
 
 
 def check_training(desk: Path) -> None:
