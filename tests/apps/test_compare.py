@@ -49,11 +49,13 @@ def test_tables_fit_the_terminal(columns, reports, command, monkeypatch):
 
 
 def test_a_pipe_gets_values(reports, command):
-    text = command("compare", *reports).stdout.decode()
+    done = command("compare", *reports)
+    text = done.stdout.decode()
     systems, *differences = text.split("\n\n")
     assert systems.splitlines()[0].startswith("system\tattacker\tEER %\t")
     assert [line.split("\t")[0] for line in systems.splitlines()[1:]] == ["a: x", "a: y", "b: z"]
     assert differences[0].startswith("figure\tpair\tpoints\tinterval\tp\ttest\tverdict\n")
+    assert "Different data (corpus a; corpus b)" in done.stderr.decode()
 
 
 def test_programs_get_json(reports, command):

@@ -135,6 +135,51 @@ def test_other_data_are_pointed_out():
     assert "Different data" not in compare(both[:1])
 
 
+def attacked(name, value, *attackers, learned=0):
+    made = system(name, value)
+    attacks = [
+        dataclasses.replace(made.attacks[1], attacker=one, learned_from=learned)
+        for one in attackers
+    ]
+    return dataclasses.replace(made, attacks=(*attacks, made.attacks[2]))
+
+
+def test_a_report_with_fewer_attackers_is_no_fair_match():
+    """A system that was hardly attacked is not better for that."""
+    printed = compare(
+        [
+            ("full", evaluation(attacked("x", 10.0, "ignorant", "key search"))),
+            ("half", evaluation(attacked("y", 30.0, "ignorant"))),
+        ]
+    )
+    assert "different, by other attackers" in printed
+    assert "half was attacked without key search, verifier: its EERs may be too kind" in printed
+    assert "full was attacked" not in printed
+
+
+def test_attackers_who_learned_from_less_are_told():
+    both = [
+        ("a", evaluation(attacked("x", 10.0, "trained", learned=2400))),
+        ("b", evaluation(attacked("y", 30.0, "trained", learned=300))),
+    ]
+    printed = compare(both)
+    assert "b was attacked with 300 recordings to learn from, elsewhere 2,400" in printed
+    assert "different, by other attackers" in printed
+
+
+def test_the_same_attackers_are_a_fair_match():
+    """Also where one of two systems of a report cannot be attacked by one of them, or where some
+    recordings of the others were left out."""
+    systems = (
+        attacked("x", 10.0, "ignorant", "key search", learned=300),
+        attacked("y", 30.0, "ignorant", learned=300),
+    )
+    again = attacked("z", 20.0, "ignorant", "key search", learned=297)
+    printed = compare([("a", evaluation(*systems)), ("b", evaluation(again))])
+    assert "by other attackers" not in printed
+    assert "was attacked" not in printed
+
+
 def test_names_cannot_steer_the_terminal():
     printed = compare([("a\x1b[31m", evaluation(system("x\ny\r", 10.0)))])
     assert "\x1b" not in printed

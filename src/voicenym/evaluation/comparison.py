@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from voicenym.evaluation.compared_attackers import lacking
 from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured
@@ -40,6 +41,7 @@ class Difference:
         p: two-sided p value, corrected for the number of pairs (:func:`holm`).
         interval: of the points; None if unknown.
         paired: whether the test is paired: both systems have the same speakers in each draw.
+        others: whether other attackers ran on one of them, or with more to learn from.
     """
 
     first: str
@@ -48,6 +50,7 @@ class Difference:
     p: float
     interval: tuple[float, float] | None = None
     paired: bool = False
+    others: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,10 +172,13 @@ def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
     systems: list[dict[str, Any]] = []
     tested: dict[str, list[Compared]] = {}
     notes: list[str] = []
+    of: dict[str, tuple[str, Evaluation]] = {}
+    attacked: set[str] = set()
     for report, evaluation, *more in reports:
         saved = more[0] if more and more[0] is not None else NOTHING
         for system in evaluation.systems:
             name = _plain(f"{report}: {system.name}")
+            of[name] = report, evaluation
             if why := ungraded(system):
                 who, figures = "not graded", system.utility
                 notes.append(f"{name} is not graded, since {why}.")
@@ -186,8 +192,15 @@ def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
                     drawn = saved.drawn(metric, system.name)
                     entry = Compared(name, figures[metric.name], drawn)
                     tested.setdefault(_what(metric), []).append(entry)
+                    attacked |= {_what(metric)} if metric.data is TrialScores else set()
     found = {what: differences(rates, replicates) for what, rates in tested.items()}
     found = {what: pairs for what, pairs in found.items() if pairs}
+    for what in attacked & set(found):
+        found[what] = [
+            replace(pair, others=bool(lacking([of[pair.first], of[pair.second]])))
+            for pair in found[what]
+        ]
+    notes += lacking([(_plain(report[0]), report[1]) for report in reports]).values()
     data = {_plain(report[1].data) for report in reports}
     if len(data) > 1:
         notes.append(f"Different data ({'; '.join(sorted(data))}): compare with care.")
@@ -257,7 +270,8 @@ def cells(found: Difference) -> dict[str, str]:
         "interval": limits,
         "p": f"p < {LEAST:g}" if found.p < LEAST else f"p = {found.p:.3f}",
         "test": PAIRED if found.paired else UNPAIRED,
-        "verdict": "different" if found.p < LEVEL else "no significant difference",
+        "verdict": ("different" if found.p < LEVEL else "no significant difference")
+        + (", by other attackers" if found.others else ""),
     }
 
 

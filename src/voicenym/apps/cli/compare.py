@@ -80,6 +80,8 @@ def _show(comparison: Comparison) -> None:
         typer.echo()
         for note in comparison.notes:
             typer.echo(tables.wrapped(note, tables.width()))
+    elif comparison.notes:
+        typer.echo("\n".join(comparison.notes), err=True)
 
 
 def _json(comparison: Comparison) -> dict[str, Any]:

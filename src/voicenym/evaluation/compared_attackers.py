@@ -1,0 +1,56 @@
+"""Attackers that ran in one report and not in another: their error rates are no fair match."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from voicenym.evaluation.results import AttackFigures, Evaluation
+
+NAMED = 4
+"""Most attackers that a sentence names."""
+ALIKE = 1.1
+"""Ratio of two numbers of recordings up to which they count as equal: some may be left out."""
+
+
+def lacking(reports: Sequence[tuple[str, Evaluation]]) -> dict[str, str]:
+    """Sentences on reports with fewer attackers than others, or with less to learn from, by name.
+
+    A system that was attacked less may have a higher error rate for that, whatever it protects.
+
+    Args:
+        reports: names and evaluations.
+    """
+    found: dict[str, str] = {}
+    ran = {name: _ran(evaluation) for name, evaluation in reports}
+    for name, own in ran.items():
+        missing = sorted({who for other in ran.values() for who in other} - set(own))
+        said = [f"without {_listed(missing)}"] if missing and own else []
+        most = max((other[who] for other in ran.values() for who in own if who in other), default=0)
+        least = max(own.values(), default=0)
+        if most > ALIKE * least > 0:
+            said.append(f"with {least:,} recordings to learn from, elsewhere {most:,}")
+        if said:
+            found[name] = (
+                f"{name} was attacked {' and '.join(said)}: its EERs may be too kind in comparison."
+            )
+    return found
+
+
+def _ran(evaluation: Evaluation) -> Mapping[str, int]:
+    """Attackers without the key on any system, with the recordings that they learned from."""
+    found: dict[str, int] = {}
+    for system in evaluation.systems:
+        for attack in system.attacks:
+            if not attack.holds_key:
+                name = _name(attack)
+                found[name] = max(found.get(name, 0), attack.learned_from)
+    return found
+
+
+def _name(attack: AttackFigures) -> str:
+    return f"{attack.attacker}, {attack.verifier}" if attack.verifier else attack.attacker
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return "; ".join(names[:NAMED]) + more
