@@ -11,7 +11,7 @@ import zlib
 from pathlib import Path
 
 from voicenym.nets.byte_planes import joined, split
-from voicenym.nets.checkpoint import PLANES, WEIGHTS
+from voicenym.nets.weight_files import PLANES, WEIGHTS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
 LEAST_SAVED = 100_000

@@ -9,7 +9,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from voicenym.nets.checkpoint import CONFIG, DIFFERENCE, PLANES, WEIGHTS, weights
+from voicenym.nets.weight_files import CONFIG, DIFFERENCE, PLANES, WEIGHTS, read
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
 TABLE = PACKAGE / "nets" / "digests.json"
@@ -23,7 +23,7 @@ def digests() -> dict[str, str]:
     for config in sorted(PACKAGE.glob(f"**/bundled/**/{CONFIG}")):
         found[config] = config.read_bytes()
         if any((config.parent / name).is_file() for name in (WEIGHTS, PLANES, DIFFERENCE)):
-            found[config.parent / WEIGHTS] = weights(config.parent)
+            found[config.parent / WEIGHTS] = read(config.parent)
     return {
         path.relative_to(PACKAGE).as_posix(): hashlib.sha256(content).hexdigest()
         for path, content in sorted(found.items())

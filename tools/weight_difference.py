@@ -14,8 +14,10 @@ from pathlib import Path
 
 from safetensors.numpy import load, save
 
-from voicenym.nets.checkpoint import CONFIG, DIFFERENCE, DIGEST, WEIGHTS, weights
+from voicenym.nets.checkpoint import DIGEST
 from voicenym.nets.weight_difference import FROM, applied, made
+from voicenym.nets.weight_files import CONFIG, DIFFERENCE, WEIGHTS
+from voicenym.nets.weight_files import read as weights
 
 
 def store(folder: Path, other: Path, step: float) -> int:

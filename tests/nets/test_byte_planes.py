@@ -10,7 +10,9 @@ from safetensors.torch import load
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.byte_planes import joined, split
-from voicenym.nets.checkpoint import CONFIG, PLANES, WEIGHTS, read, weights, write
+from voicenym.nets.checkpoint import read, write
+from voicenym.nets.weight_files import CONFIG, PLANES, WEIGHTS
+from voicenym.nets.weight_files import read as weights
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -9,8 +9,10 @@ import torch
 from safetensors.numpy import load, save
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import CONFIG, DIFFERENCE, WEIGHTS, read, weights, write
+from voicenym.nets.checkpoint import read, write
 from voicenym.nets.weight_difference import FROM, STEP, applied, made, other_folder
+from voicenym.nets.weight_files import CONFIG, DIFFERENCE, WEIGHTS
+from voicenym.nets.weight_files import read as weights
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,6 +1,7 @@
 """faster-whisper: a folder of CTranslate2, what is missing, and real words with times."""
 
 import json
+import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from voicenym.nets.words.ctranslate2_folder import check
 from voicenym.nets.words.whisper_published import published
 from voicenym.transcription.faster_whisper_words import FasterWhisperWords, at_hand, folder_of
 
-BINARY = b"\x06\x00\x00\x00\x0c\x00WhisperSpec\x00 and its weights"
+BINARY = b"\x06\x00\x00\x00\x0c\x00WhisperSpec\x00\x03\x00\x00\x00" + bytes(8)
+"""``model.bin`` without variables and aliases."""
 
 
 @pytest.fixture
@@ -70,10 +72,39 @@ def test_a_file_that_is_missing_is_named(folder, missing):
 
 def test_another_network_is_refused(folder, tmp_path):
     (folder / "model.bin").write_bytes(b"\x06\x00\x00\x00\x10\x00TransformerSpec\x00")
-    with pytest.raises(VoicenymError, match="no Whisper of CTranslate2"):
+    with pytest.raises(VoicenymError, match=r"model\.bin: damaged, or cut off"):
+        check(folder)
+    (folder / "model.bin").write_bytes(BINARY.replace(b"\x06", b"\x05"))
+    with pytest.raises(VoicenymError, match="binary version 5; only WhisperSpec of version 6"):
         check(folder)
     with pytest.raises(VoicenymError, match="no such folder"):
         check(tmp_path / "none")
+
+
+@pytest.mark.parametrize("size", range(len(BINARY)))
+def test_a_file_that_is_cut_off_anywhere_is_neither_used_nor_copied(folder, tmp_path, size):
+    (folder / "model.bin").write_bytes(BINARY[:size])
+    for refused in (check, lambda place: convert(place, "ctranslate2", tmp_path / "ours")):
+        with pytest.raises(VoicenymError, match=r"model\.bin: (damaged, or cut|.* of binary)"):
+            refused(folder)
+    assert not (tmp_path / "ours").exists()
+
+
+def test_a_disk_that_fills_up_leaves_the_folder_as_it_was(folder, tmp_path, monkeypatch):
+    convert(folder, "ctranslate2", tmp_path / "ours")
+    before = {path.name: path.read_bytes() for path in (tmp_path / "ours").iterdir()}
+    (folder / "tokenizer.json").write_text('{"another": 1}')
+    whole = shutil.copyfileobj
+
+    def full(source, target, size):
+        if source.name.endswith("vocabulary.txt"):
+            raise OSError(28, "No space left on device")
+        whole(source, target, size)
+
+    monkeypatch.setattr(shutil, "copyfileobj", full)
+    with pytest.raises(VoicenymError, match="cannot be written"):
+        convert(folder, "ctranslate2", tmp_path / "ours")
+    assert {path.name: path.read_bytes() for path in (tmp_path / "ours").iterdir()} == before
 
 
 def test_a_missing_model_names_the_command_that_fetches_it(tmp_path, monkeypatch):

@@ -15,18 +15,11 @@ from typing import Any
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets import byte_planes, digests, weight_difference
+from voicenym.nets import digests, weight_files
 from voicenym.nets.safetensors_file import refuse_pickles
-from voicenym.private import write_inside
+from voicenym.nets.weight_files import CONFIG as CONFIG
+from voicenym.nets.weight_files import WEIGHTS as WEIGHTS
 
-CONFIG = "config.json"
-WEIGHTS = "model.safetensors"
-PLANES = "model.planes"
-"""The weights in planes of bytes (:mod:`voicenym.nets.byte_planes`), in folders of the package."""
-DIFFERENCE = "model.difference"
-"""The weights as their difference from those of a folder beside theirs
-(:mod:`voicenym.nets.weight_difference`), in folders of the package.
-"""
 DIGEST = "sha256"
 SOURCE = "its SHA-256"
 """Key of the checkpoint's digest in the card of converted weights."""
@@ -39,7 +32,7 @@ def write(
     *,
     half: bool = False,
 ) -> None:
-    """Writes weights and their configuration, each file atomically.
+    """Writes weights and their configuration: both or, where that fails, neither.
 
     In a private folder the files are private too.
 
@@ -51,7 +44,8 @@ def write(
 
     Raises:
         DependencyError: safetensors is not installed.
-        VoicenymError: the folder cannot be written.
+        VoicenymError: weights that are not finite, in half precision if so stored; or the folder
+            cannot be written.
     """
     try:
         from safetensors.torch import save
@@ -60,13 +54,32 @@ def write(
     kept = {name: value.detach().cpu().contiguous() for name, value in state.items()}
     if half:
         kept = {n: v.half() if v.is_floating_point() else v for n, v in kept.items()}
+    if name := not_finite(kept):
+        found = "infinite or undefined" + (" in half precision" if half else "")
+        raise VoicenymError(
+            f"{folder}: {name} would be {found}, and nothing is written; train with a lower rate, "
+            "or convert an undamaged checkpoint"
+        )
     content = save(kept)
-    content_of_config = {**config, DIGEST: hashlib.sha256(content).hexdigest()}
-    text = json.dumps(content_of_config, indent=2, ensure_ascii=False) + "\n"
+    digest = hashlib.sha256(content).hexdigest()
+    text = json.dumps({**config, DIGEST: digest}, indent=2, ensure_ascii=False) + "\n"
+    _replace(folder, content, digest, text)
+
+
+def copy(source: Path, folder: Path) -> None:
+    """Copies weights and their configuration as :func:`write` writes them, unread.
+
+    Raises:
+        VoicenymError: the source cannot be read, or the folder cannot be written.
+    """
+    digest = str(configuration(source).get(DIGEST))
+    content = weight_files.read(source, digest)
+    _replace(folder, content, digest, (source / CONFIG).read_bytes())
+
+
+def _replace(folder: Path, content: bytes, digest: str, config: bytes | str) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_inside(folder / WEIGHTS, content)
-        write_inside(folder / CONFIG, text)
+        weight_files.replace(folder, content, digest, config)
     except OSError as error:
         raise VoicenymError(
             f"{folder}: cannot be written ({error.strerror}); choose another folder"
@@ -78,8 +91,8 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
 
     Raises:
         DependencyError: safetensors is not installed.
-        VoicenymError: missing, damaged or mismatched files, or files in the package that differ
-            from this release (:mod:`voicenym.nets.digests`).
+        VoicenymError: missing, damaged or mismatched files, weights that are not finite, or files
+            in the package that differ from this release (:mod:`voicenym.nets.digests`).
     """
     try:
         from safetensors import SafetensorError
@@ -87,10 +100,11 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     except ImportError as error:
         raise _missing() from error
     config = configuration(folder)
-    path = _stored(folder)
-    content = weights(folder)
+    stated = str(config.get(DIGEST))
+    path = weight_files.stored(folder, stated)
+    content = weight_files.read(folder, stated)
     digest = hashlib.sha256(content).hexdigest()
-    digests.verify(folder / WEIGHTS, digest, path)
+    of_release = digests.verify(folder / WEIGHTS, digest, path)
     if DIGEST not in config:
         raise VoicenymError(
             f"{folder / CONFIG}: does not say the SHA-256 of {WEIGHTS}; fetch or train "
@@ -105,49 +119,12 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         state = load(content)
     except (SafetensorError, ValueError) as error:
         raise VoicenymError(f"{path}: no safetensors file ({error}); fetch it again") from error
-    return config, {n: v.float() if v.is_floating_point() else v for n, v in state.items()}
-
-
-def weights(folder: Path) -> bytes:
-    """Bytes of a folder's safetensors file, from its planes or a difference where it is stored as
-    such.
-
-    Raises:
-        VoicenymError: there is none, or it cannot be read.
-    """
-    path = _stored(folder)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
+    state = {n: v.float() if v.is_floating_point() else v for n, v in state.items()}
+    if not of_release and (name := not_finite(state)):
         raise VoicenymError(
-            f"{path}: cannot be read ({error.strerror}); give a folder that holds {CONFIG} and "
-            f"{WEIGHTS}"
-        ) from error
-    if path.name == PLANES:
-        return byte_planes.joined(content)
-    if path.name == DIFFERENCE:
-        return _with_difference(path, content)
-    return content
-
-
-def _with_difference(path: Path, content: bytes) -> bytes:
-    """The safetensors file of a difference."""
-    try:
-        other = path.parent.parent / weight_difference.other_folder(content)
-        if _stored(other).name == DIFFERENCE:
-            raise VoicenymError(f"{other} is a difference itself")
-        return weight_difference.applied(content, weights(other))
-    except VoicenymError as error:
-        raise VoicenymError(f"{path}: {error}; install the package again") from error
-
-
-def _stored(folder: Path) -> Path:
-    """File of a folder's weights."""
-    path = folder / WEIGHTS
-    if path.exists():
-        return path
-    others = (folder / name for name in (PLANES, DIFFERENCE))
-    return next((one for one in others if one.is_file()), path)
+            f"{path}: {name} is infinite or undefined in it; fetch or train it again"
+        )
+    return config, state
 
 
 def is_ours(folder: Path) -> bool:
@@ -267,15 +244,15 @@ def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], where: Path
     module.load_state_dict(state)
 
 
-def finite(state: Mapping[str, torch.Tensor], where: Path | str) -> None:
-    """Rejects tensors with infinite or undefined elements.
-
-    Raises:
-        VoicenymError: an element is infinite or NaN; the first such tensor is named.
-    """
+def not_finite(state: Mapping[str, torch.Tensor]) -> str:
+    """Name of the first tensor with infinite or undefined elements; empty for none."""
     for name, value in state.items():
-        if not value.isfinite().all():
-            raise VoicenymError(f"{where}: {name} is not finite in it; train it again")
+        if value.is_floating_point() and value.numel():
+            # in one pass, without a tensor of its size, in which NaN is carried on
+            least, most = value.aminmax()
+            if not (least.isfinite() and most.isfinite()):
+                return name
+    return ""
 
 
 def _missing() -> DependencyError:

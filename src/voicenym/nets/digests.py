@@ -26,7 +26,7 @@ def pinned() -> dict[str, str]:
     return digests
 
 
-def verify(path: Path, content: bytes | str, stored: Path | None = None) -> None:
+def verify(path: Path, content: bytes | str, stored: Path | None = None) -> bool:
     """Rejects a file of the package that differs from this release; other files are not checked.
 
     Args:
@@ -34,13 +34,16 @@ def verify(path: Path, content: bytes | str, stored: Path | None = None) -> None
         content: of the file, or its SHA-256 in hexadecimal digits.
         stored: file that holds it in another form, for the message.
 
+    Returns:
+        Whether the file is one of the package, and so as it was released.
+
     Raises:
         VoicenymError: another digest than the pinned one, or none is pinned.
     """
     try:
         name = path.resolve().relative_to(PACKAGE).as_posix()
     except ValueError:
-        return
+        return False
     found = content if isinstance(content, str) else hashlib.sha256(content).hexdigest()
     wanted = pinned().get(name)
     if found != wanted:
@@ -50,3 +53,4 @@ def verify(path: Path, content: bytes | str, stored: Path | None = None) -> None
             f"{found[:16]}..., not {expected}); install voicenym again, or give weights of your "
             "own by --weights"
         )
+    return True

@@ -21,12 +21,11 @@ KINDS = ("ctranslate2", "kokoro", "piper")
 BLOCK = 1 << 20
 
 
-def sealed(folder: Path, files: Iterable[Path], config: Mapping[str, Any]) -> dict[str, Any]:
-    """A configuration with the digest of itself and of the files beside it.
+def sealed(files: Iterable[Path], config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with the digest of itself and of the files that lie beside it.
 
     Args:
-        folder: that holds the files.
-        files: all that are read, in any order, but for ``config.json``.
+        files: all that are read, in any order, but for ``config.json``; their names differ.
         config: with ``kind``, one of :data:`KINDS`.
 
     Raises:
@@ -34,8 +33,8 @@ def sealed(folder: Path, files: Iterable[Path], config: Mapping[str, Any]) -> di
     """
     plain = {name: value for name, value in config.items() if name != DIGEST}
     digest = hashlib.sha256(json.dumps(plain, sort_keys=True).encode())
-    for path in sorted(files):
-        digest.update(f"{path.relative_to(folder).as_posix()} {path.stat().st_size} ".encode())
+    for path in sorted(files, key=lambda one: one.name):
+        digest.update(f"{path.name} {path.stat().st_size} ".encode())
         with path.open("rb") as file:
             while block := file.read(BLOCK):
                 digest.update(block)
@@ -48,7 +47,8 @@ def check_seal(folder: Path, files: Iterable[Path]) -> None:
     A folder that voicenym did not write has no digest, and is not refused.
 
     Args:
-        folder, files: as of :func:`sealed`.
+        folder: with ``config.json``.
+        files: as of :func:`sealed`.
 
     Raises:
         VoicenymError: it differs from the digest in its configuration, or cannot be read.
@@ -59,7 +59,7 @@ def check_seal(folder: Path, files: Iterable[Path]) -> None:
     if config.get("kind") not in KINDS or DIGEST not in config:
         return
     try:
-        same = sealed(folder, files, config)[DIGEST] == config[DIGEST]
+        same = sealed(files, config)[DIGEST] == config[DIGEST]
     except OSError as error:
         raise VoicenymError(f"{folder}: cannot be read ({error.strerror})") from error
     if not same:

@@ -87,6 +87,5 @@ def test_statistics_that_are_not_finite_are_refused(name, tmp_path):
     broken = rotation()
     with torch.no_grad():
         dict(broken.network.state_dict())[name].view(-1)[0] = float("nan")
-    save(broken, tmp_path)
-    with pytest.raises(VoicenymError, match=f"{name} is not finite"):
-        load(tmp_path)
+    with pytest.raises(VoicenymError, match=f"{name} would be infinite or undefined"):
+        save(broken, tmp_path)

@@ -16,8 +16,9 @@ pytest.importorskip("safetensors")
 from voicenym.errors import VoicenymError
 from voicenym.nets.catalogue import entry
 from voicenym.nets.checkpoint_conversion import convert
+from voicenym.nets.words.ctranslate2_binary import variables
 from voicenym.nets.words.whisper import Whisper
-from voicenym.nets.words.whisper_published import from_ctranslate2, from_hub, published, variables
+from voicenym.nets.words.whisper_published import from_ctranslate2, from_hub, published
 
 SIZES = {"width": 64, "heads": 1, "layers": 1, "states": 8, "positions": 6}
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import configuration, fill, finite, modified, read, write
+from voicenym.nets.checkpoint import configuration, fill, modified, read, write
 from voicenym.nets.identity.householder_network import Householder
 from voicenym.nets.identity.reflections import factors
 
@@ -139,7 +139,7 @@ def load(folder: Path) -> Rotation:
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
-            folder holds something else, or numbers that are not finite.
+            folder holds something else.
     """
     cure = f"train one: voicenym train householder --vectors POOL -o {folder}"
     return _loaded(folder, modified(folder, "Householder network", cure))
@@ -158,5 +158,4 @@ def _loaded(folder: Path, stamp: int) -> Rotation:
         raise VoicenymError(f"{folder}: its options make no network ({error})") from None
     state = _completed(state)
     fill(network, state, folder)
-    finite(state, folder)
     return Rotation(network.eval(), config.get("encoder", ""), config.get("version", ""))

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fill, finite, read, write
+from voicenym.nets.checkpoint import fill, read, write
 from voicenym.nets.gradient_reversal import reversed_gradient
 
 KIND = "autoencoder"
@@ -119,7 +119,7 @@ def load(folder: Path) -> tuple[Autoencoder, dict[str, Any]]:
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
-            folder holds something else, or numbers that are not finite.
+            folder holds something else.
     """
     config, state = read(folder)
     if config.get("kind") != KIND:
@@ -132,5 +132,4 @@ def load(folder: Path) -> tuple[Autoencoder, dict[str, Any]]:
     except (TypeError, KeyError) as error:
         raise VoicenymError(f"{folder}: {error}; train it again") from None
     fill(network, state, folder)
-    finite(state, folder)
     return network.eval(), config

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import CONFIG
 from voicenym.nets.sealed_folder import check_seal, sealed
 from voicenym.nets.speech_synthesis.kokoro import Kokoro, belonging, vocabulary
 from voicenym.nets.speech_synthesis.piper import Piper, config_of
 from voicenym.nets.speech_synthesis.synthesiser import Synthesiser
-from voicenym.private import write_inside
+from voicenym.nets.weight_files import copy_files
 
 
 def graphs(folder: Path) -> list[Path]:
@@ -105,16 +104,12 @@ def copied(model: Path, folder: Path) -> str:
     home = model.parent.parent if model.parent.name == "onnx" else model.parent
     piper = isinstance(found, Piper)
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        written = []
-        for path in (model, *_beside(model)):
-            written.append(folder / path.name)
-            write_inside(written[-1], path.read_bytes())
+        files = (model, *_beside(model))
         config: dict[str, Any] = {"kind": "piper" if piper else "kokoro"}
         if not piper:
             config["vocab"] = dict(vocabulary(home))
-        config = sealed(folder, written, config)
-        write_inside(folder / CONFIG, json.dumps(config, indent=2, ensure_ascii=False) + "\n")
+        text = json.dumps(sealed(files, config), indent=2, ensure_ascii=False) + "\n"
+        copy_files(files, folder, text)
     except OSError as error:
         raise VoicenymError(f"{folder}: cannot be written ({error.strerror})") from error
     return f"{found.voices} voice{'s' if found.voices > 1 else ''}, {found.rate} Hz"

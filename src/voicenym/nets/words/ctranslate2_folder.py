@@ -7,25 +7,22 @@ digest of its files there, as the package's own folders do.
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import CONFIG
 from voicenym.nets.sealed_folder import check_seal, sealed
-from voicenym.nets.words.whisper_published import BINARY, SPEC, ctranslate2_files
+from voicenym.nets.weight_files import CONFIG, copy_files
+from voicenym.nets.words.ctranslate2_binary import BINARY, not_finite, places
+from voicenym.nets.words.whisper_published import ctranslate2_files
 from voicenym.nets.words.whisper_vocabulary import TOKENIZER
-from voicenym.private import write_inside
-
-HEAD = 4096
 
 
 def check(folder: Path) -> Path:
     """The folder, if it holds a Whisper of CTranslate2.
 
     Raises:
-        VoicenymError: a file is missing, the binary is of another network, or a file of a folder
-            that was pulled or converted has changed.
+        VoicenymError: a file is missing, the binary is of another network, or cut off, or a file of
+            a folder that was pulled or converted has changed.
     """
     if not folder.is_dir():
         raise VoicenymError(f"{folder}: no such folder; give one of CTranslate2 with a Whisper")
@@ -41,13 +38,7 @@ def check(folder: Path) -> Path:
                     else "give a folder of CTranslate2 with a Whisper"
                 )
             )
-    try:
-        with (folder / BINARY).open("rb") as file:
-            head = file.read(HEAD)
-    except OSError as error:
-        raise VoicenymError(f"{folder / BINARY}: cannot be read ({error.strerror})") from None
-    if SPEC.encode() not in head:
-        raise VoicenymError(f"{folder / BINARY}: no Whisper of CTranslate2, or damaged; get a copy")
+    places(folder / BINARY)
     check_seal(folder, ctranslate2_files(folder))
     return folder
 
@@ -60,20 +51,23 @@ def copy(source: Path, folder: Path) -> str:
         folder: to write to.
 
     Raises:
-        VoicenymError: as :func:`check`, or a folder that cannot be written.
+        VoicenymError: as :func:`check`, weights that are not finite, or a folder that cannot be
+            written.
     """
     check(source)
+    if name := not_finite(source / BINARY):
+        raise VoicenymError(
+            f"{source / BINARY}: {name} is infinite or undefined in it; get an undamaged copy"
+        )
+    files = ctranslate2_files(source)
     try:
         settings = json.loads((source / CONFIG).read_text("utf-8"))
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in ctranslate2_files(source):
-            shutil.copyfile(path, folder / path.name)
         settings = {**settings, "kind": "ctranslate2"}
-        settings = sealed(folder, ctranslate2_files(folder), settings)
+        settings = sealed(files, settings)
+        copy_files(files, folder, json.dumps(settings, indent=2) + "\n")
     except ValueError:
         raise VoicenymError(f"{source / CONFIG}: no JSON; fetch it again") from None
     except OSError as error:
         raise VoicenymError(f"{folder}: cannot be written ({error.strerror})") from error
-    write_inside(folder / CONFIG, json.dumps(settings, indent=2) + "\n")
     size = (folder / BINARY).stat().st_size
     return f"Whisper of CTranslate2, {size / 1e6:.0f} MB"

@@ -2,7 +2,7 @@
 folders.
 
 faster-whisper runs on CTranslate2, whose folder holds ``model.bin``, ``config.json`` and
-``tokenizer.json``. The layout is that of its binary version 6.
+``tokenizer.json`` (:mod:`voicenym.nets.words.ctranslate2_binary`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,18 +21,16 @@ from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.architectures import sizes
 from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill
 from voicenym.nets.sealed_folder import check_seal
+from voicenym.nets.words.ctranslate2_binary import BINARY, variables
 from voicenym.nets.words.whisper import KINDS, Whisper
 from voicenym.nets.words.whisper_decoding import Writing
 from voicenym.nets.words.whisper_vocabulary import SILENT, TOKENIZER, Vocabulary
 from voicenym.private import write_inside
 
-BINARY = "model.bin"
 OTHERS = ("vocabulary.txt", "vocabulary.json", "preprocessor_config.json")
 """Files of CTranslate2 that need not be there."""
-VERSION, SPEC = 6, "WhisperSpec"
 HEAD = 64
 """Elements of a head in every published size."""
-TYPES = (np.float32, np.int8, np.int16, np.int32, np.float16)
 ENGLISH = 51_864
 """Tokens of the models that know English alone."""
 SILENT_ENGLISH = 50_361
@@ -153,48 +150,6 @@ def save_published(one: Published, folder: Path, card: Mapping[str, Any]) -> Non
         raise VoicenymError(f"{one.tokenizer}: {error.strerror}; it comes with Whisper") from error
     KINDS.save(one.network, folder, card, half=True, writing=dataclasses.asdict(one.writing))
     write_inside(folder / TOKENIZER, tokenizer)
-
-
-def variables(path: Path) -> Iterator[tuple[str, np.ndarray]]:
-    """Names and arrays of CTranslate2's binary format, version 6, without aliases.
-
-    Raises:
-        VoicenymError: another version, another model, or cut off.
-    """
-    try:
-        content = memoryview(path.read_bytes())
-    except OSError as error:
-        raise VoicenymError(f"{path}: cannot be read ({error.strerror})") from error
-    place = 0
-
-    def number(form: str) -> int:
-        nonlocal place
-        (value,) = struct.unpack_from(f"<{form}", content, place)
-        place += struct.calcsize(form)
-        return int(value)
-
-    def name() -> str:
-        nonlocal place
-        length = number("H")
-        place += length
-        return bytes(content[place - length : place - 1]).decode()
-
-    try:
-        version, spec, _ = number("I"), name(), number("I")
-        if (version, spec) != (VERSION, SPEC):
-            raise VoicenymError(
-                f"{path}: {spec!r} of binary version {version}; only {SPEC} of version {VERSION} "
-                "is read here: convert Whisper anew, or take the hub's"
-            )
-        for _ in range(number("I")):
-            called = name()
-            shape = [number("I") for _ in range(number("B"))]
-            kind, size = TYPES[number("B")], number("I")
-            found = np.frombuffer(content[place : place + size], dtype=kind)
-            place += size
-            yield called, found.reshape(shape)
-    except (struct.error, ValueError, IndexError) as error:
-        raise VoicenymError(f"{path}: damaged ({error}); fetch it again") from error
 
 
 def from_ctranslate2(found: Mapping[str, np.ndarray], where: Path) -> dict[str, torch.Tensor]:

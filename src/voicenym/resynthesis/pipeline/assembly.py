@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError, WeightsError
-from voicenym.nets.checkpoint import CONFIG, DIGEST, WEIGHTS, configuration, stamp, weights
+from voicenym.nets.checkpoint import CONFIG, DIGEST, configuration, copy, stamp
 from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.content import language_scores, word_code_encoder
 from voicenym.nets.matrix_precision import SINGLE
@@ -366,12 +366,7 @@ def _digest(place: Path) -> str:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies both files of a module, the configuration last: an interrupted copy is invalid.
-
-    File permissions are kept, such as those of a private pool.
-    """
+    """Copies a module; file permissions are kept, such as those of a private pool."""
     if is_closed(source):
         private_folder(target)
-    target.mkdir(parents=True, exist_ok=True)
-    write_inside(target / WEIGHTS, weights(source))
-    write_inside(target / CONFIG, (source / CONFIG).read_bytes())
+    copy(source, target)
