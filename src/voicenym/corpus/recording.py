@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from voicenym.corpus.commands import output_of
+from voicenym.dsp.downmix import downmix
 from voicenym.errors import AudioError
 
 RATE = 16_000
@@ -89,7 +90,8 @@ class Recording:
         return f"{sha256} {self.start:.6f} {self.end}"
 
     def samples(self) -> np.ndarray:
-        """Mono float32 ``[time]`` at 16 kHz; channels are averaged.
+        """Mono float32 ``[time]`` at 16 kHz; channels are averaged
+        (:mod:`voicenym.dsp.downmix`).
 
         Raises:
             AudioError: if the file cannot be read, or is too short or silent.
@@ -116,7 +118,7 @@ class Recording:
             if not self.path.exists():
                 raise AudioError(f"{self.origin}: {NOT_HERE}") from None
             raise AudioError(str(error).replace(str(self.path), self.origin)) from None
-        signal = np.atleast_2d(audio.samples.numpy()).mean(0)
+        signal = downmix(np.atleast_2d(audio.samples.numpy()))
         if self.end is not None or self.start:
             stop = None if self.end is None else round(self.end * audio.rate)
             signal = signal[round(self.start * audio.rate) : stop]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import torch
 
 from voicenym.audio import open_reader
+from voicenym.dsp.downmix import downmix
 from voicenym.dsp.resampling import RateChanger
 
 RATE = 16_000
@@ -30,9 +31,11 @@ def channels_of(
 
 
 def mono(path: str | os.PathLike[str], *, lenient: bool = False) -> Iterator[torch.Tensor]:
-    """Blocks ``[time]`` of the mean of a recording's channels at 16 kHz."""
+    """Blocks ``[time]`` of a recording at 16 kHz, whose channels are averaged
+    (:mod:`voicenym.dsp.downmix`).
+    """
     for block in channels_of(path, lenient=lenient):
-        yield block.mean(0)
+        yield torch.from_numpy(downmix(block.numpy()))
 
 
 def seconds_of(path: str | os.PathLike[str], *, lenient: bool = False) -> float:

@@ -15,6 +15,7 @@ import numpy as np
 
 from voicenym.audio import open_reader
 from voicenym.corpus.recording import Recording
+from voicenym.dsp.downmix import downmix
 from voicenym.errors import AudioError
 
 BLOCK = 1 << 16
@@ -64,7 +65,7 @@ class Sound:
                 changer = soxr.ResampleStream(reader.rate, self.rate, self.channels, "float32")
             for block in parts:
                 if len(block) != self.channels:
-                    block = np.repeat(block.mean(0, keepdims=True), self.channels, 0)
+                    block = np.repeat(downmix(block)[None], self.channels, 0)
                 if changer is not None:
                     block = changer.resample_chunk(np.ascontiguousarray(block.T)).T
                 if block.shape[1]:

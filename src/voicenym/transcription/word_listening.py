@@ -17,6 +17,7 @@ import torch
 
 from voicenym.diarization.possible_speech import SoundDetector, amplification
 from voicenym.diarization.speech_regions import ANY_SPEECH, SPEECH, RegionRule, speech_regions
+from voicenym.dsp.downmix import downmix
 from voicenym.dsp.resampling import RateChanger
 from voicenym.memory import return_freed_blocks
 from voicenym.nets.activity.silero import SpeechProbabilities
@@ -182,7 +183,7 @@ def _stretches(
 
     def resampled() -> Iterator[torch.Tensor]:
         for block in source.blocks(max(1, round(BLOCK_SECONDS * source.rate))):
-            own = block.mean(0, keepdims=True) if mix else block
+            own = downmix(block)[None] if mix else block
             yield changer.push(torch.from_numpy(np.ascontiguousarray(own)))
         yield changer.flush()
 

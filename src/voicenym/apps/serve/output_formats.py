@@ -62,6 +62,7 @@ def converted(path: Path, name: str) -> Path:
 
     from voicenym.audio import open_reader, open_writer
     from voicenym.audio.types import Format
+    from voicenym.dsp.downmix import downmix
 
     kind, rate, *rest = check(name).split("_")
     suffix, container, codec = _KINDS[kind]
@@ -71,7 +72,7 @@ def converted(path: Path, name: str) -> Path:
         resampler = soxr.ResampleStream(reader.rate, int(rate), 1, dtype="float32")
         with open_writer(target, wanted, int(rate), 1) as writer:
             for block in reader.blocks(_BLOCK):
-                writer.write(_row(resampler.resample_chunk(block.mean(axis=0))))
+                writer.write(_row(resampler.resample_chunk(downmix(block))))
             writer.write(_row(resampler.resample_chunk(np.zeros(0, np.float32), last=True)))
     path.unlink()
     return _without_header(target, kind) if kind in _HEADERLESS else target
