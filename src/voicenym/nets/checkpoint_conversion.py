@@ -167,7 +167,8 @@ def _hifigan(checkpoint: Path, folder: Path, options: Options) -> str:
 
 
 def _whisper(checkpoint: Path, folder: Path, options: Options) -> str:
-    from voicenym.nets.words.whisper_published import BINARY, published, save_published
+    from voicenym.nets.words.ctranslate2_binary import BINARY
+    from voicenym.nets.words.whisper_published import published, save_published
 
     place = checkpoint if checkpoint.is_dir() else checkpoint.parent
     found = published(place)

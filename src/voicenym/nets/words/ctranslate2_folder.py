@@ -38,8 +38,8 @@ def check(folder: Path) -> Path:
                     else "give a folder of CTranslate2 with a Whisper"
                 )
             )
-    places(folder / BINARY)
     check_seal(folder, ctranslate2_files(folder))
+    places(folder / BINARY)
     return folder
 
 
