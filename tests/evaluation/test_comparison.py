@@ -153,7 +153,7 @@ def test_a_report_with_fewer_attackers_is_no_fair_match():
         ]
     )
     assert "different, by other attackers" in printed
-    assert "half was attacked without key search, verifier: its EERs may be too kind" in printed
+    assert "half was attacked without key search: its EERs may be too kind" in printed
     assert "full was attacked" not in printed
 
 

@@ -219,7 +219,7 @@ def test_lists_of_the_corpus_are_used_unless_trials_are_to_be_drawn(challenge):
     for place in (challenge / "IEMOCAP_dev", *challenge.glob(f"*{SUFFIX}")):
         shutil.rmtree(place)
     drawn = planned(("corpus", challenge), ("lists", False))
-    assert drawn.settings.startswith("8 recordings to enrol")
+    assert drawn.settings.startswith("2 recordings to enrol and 2 to try a speaker")  # all
     assert not drawn.trials.parts
 
 

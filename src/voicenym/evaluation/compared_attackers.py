@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from voicenym.evaluation.results import AttackFigures, Evaluation
+from voicenym.evaluation.results import Evaluation
+
+Ran = tuple[str, str]
+"""An attacker and its verifier."""
 
 NAMED = 4
 """Most attackers that a sentence names."""
@@ -23,8 +26,8 @@ def lacking(reports: Sequence[tuple[str, Evaluation]]) -> dict[str, str]:
     found: dict[str, str] = {}
     ran = {name: _ran(evaluation) for name, evaluation in reports}
     for name, own in ran.items():
-        missing = sorted({who for other in ran.values() for who in other} - set(own))
-        said = [f"without {_listed(missing)}"] if missing and own else []
+        missing = {who for other in ran.values() for who in other} - set(own)
+        said = [f"without {_listed(missing, own)}"] if missing and own else []
         most = max((other[who] for other in ran.values() for who in own if who in other), default=0)
         least = max(own.values(), default=0)
         if most > ALIKE * least > 0:
@@ -36,21 +39,25 @@ def lacking(reports: Sequence[tuple[str, Evaluation]]) -> dict[str, str]:
     return found
 
 
-def _ran(evaluation: Evaluation) -> Mapping[str, int]:
+def _ran(evaluation: Evaluation) -> Mapping[Ran, int]:
     """Attackers without the key on any system, with the recordings that they learned from."""
-    found: dict[str, int] = {}
+    found: dict[Ran, int] = {}
     for system in evaluation.systems:
         for attack in system.attacks:
             if not attack.holds_key:
-                name = _name(attack)
-                found[name] = max(found.get(name, 0), attack.learned_from)
+                who = attack.attacker, attack.verifier
+                found[who] = max(found.get(who, 0), attack.learned_from)
     return found
 
 
-def _name(attack: AttackFigures) -> str:
-    return f"{attack.attacker}, {attack.verifier}" if attack.verifier else attack.attacker
-
-
-def _listed(names: Sequence[str]) -> str:
+def _listed(missing: Collection[Ran], own: Collection[Ran]) -> str:
+    """Attackers by kind; by their verifiers where the kind ran with others."""
+    kinds = {_kind(who) for who in own}
+    names = sorted({_kind(who) if _kind(who) not in kinds else ", ".join(who) for who in missing})
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     return "; ".join(names[:NAMED]) + more
+
+
+def _kind(who: Ran) -> str:
+    """An attacker without what it is made of: de-noising (mp3) is de-noising."""
+    return who[0].partition(" (")[0] if who[0].startswith("de-noising") else who[0]

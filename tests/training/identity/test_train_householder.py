@@ -95,6 +95,14 @@ def test_the_loss_is_the_papers():
     torch.testing.assert_close(turned, net(x))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_vector_is_kept_out_of_few(seed):
+    """A share of four vectors each of eight speakers is often none by its random rounding."""
+    vectors = torch.randn(32, 8, generator=torch.Generator().manual_seed(0))
+    pool = Pool(vectors, ("",) * 32, tuple(f"s{i // 4}" for i in range(32)), "invented")
+    assert 1 <= int(recipe.kept_out(pool, 0.02, seed).sum()) < 32
+
+
 def test_nobody_is_kept_out_whole():
     pool = people(each=3)
     out = recipe.kept_out(pool, 0.9, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -203,7 +204,7 @@ def _speech(request: Request, lists: Lists | None, left_out: LeftOut) -> list[Re
 
 
 def _trials(request: Request, lists: Lists | None, speech: list[Recording]) -> tuple[Trials, str]:
-    """Trials, and a description of their selection."""
+    """Trials, and a description of their selection: as many recordings as a speaker has at most."""
     from voicenym.evaluation.trials import build
     from voicenym.evaluation.voiceprivacy import from_voiceprivacy
 
@@ -217,8 +218,9 @@ def _trials(request: Request, lists: Lists | None, speech: list[Recording]) -> t
         same_sex=not request.any_sex,
         seed=request.seed,
     )
-    drawn = f"{request.enrolment} recordings to enrol and {request.tried} to try a speaker"
-    return test, drawn
+    enrolled = max(len(model.recordings) for model in test.models)
+    tried = max(Counter(recording.speaker for recording in test.recordings).values())
+    return test, f"{enrolled} recordings to enrol and {tried} to try a speaker"
 
 
 def _data(request: Request, *lines: str) -> str:

@@ -174,10 +174,10 @@ def network(config: HouseholderConfig, size: int) -> Householder:
 
 
 def kept_out(pool: Pool, share: float, seed: int) -> torch.Tensor:
-    """Mask of held-out vectors ``[row]``: a share of each speaker's, never all.
+    """Mask of held-out vectors ``[row]``: a share of each speaker's, never all, and one at least.
 
     Raises:
-        CorpusError: too few speakers, or too few vectors of each.
+        CorpusError: one speaker, or a vector of each.
     """
     rng = np.random.default_rng((seed, 17))
     rows: dict[str, list[int]] = {}
@@ -188,10 +188,13 @@ def kept_out(pool: Pool, share: float, seed: int) -> torch.Tensor:
         # Rounded at random, so that speakers with few vectors are held out as well.
         count = min(len(own) - 1, int(share * len(own) + rng.random()))
         out[rng.permutation(own)[:count]] = True
+    most = max(rows.values(), key=len)
+    if not out.any() and len(most) > 1:
+        out[rng.permutation(most)[0]] = True
     if len(rows) < 2 or not out.any():
         raise CorpusError(
             f"{len(pool)} vectors of {len(rows)} speakers are too few: two speakers at least, and "
-            "several vectors of each; build the pool with --utterances"
+            "several vectors of one; build the pool with --utterances"
         )
     return out
 
