@@ -77,7 +77,7 @@ def anonymize_files(
     items = corpus.items
     if heard is not None:
         write_preview(
-            anonymizer, secret, items, heard, None if corpus.folder is not None else output,
+            anonymizer, secret, items, heard, output, corpus.folder,
             per_utterance=per == "utterance", overwrite=overwrite, lenient=lenient, other=other,
             say=say,
         )  # fmt: skip

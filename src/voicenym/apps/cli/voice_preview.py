@@ -62,6 +62,7 @@ def write_preview(
     items: Sequence[Item],
     seconds: float,
     output: Path | None,
+    folder: Path | None,
     *,
     per_utterance: bool,
     overwrite: bool,
@@ -77,6 +78,8 @@ def write_preview(
         items: recordings of the run.
         seconds: of the preview.
         output: file; by default NAME.preview.EXT beside the recording.
+        folder: of the run's outputs, if it has one; the preview is FOLDER.preview.EXT beside it
+            then, because the next run would take one among the originals for a recording.
         per_utterance, overwrite, lenient, other, say: of the run.
 
     Raises:
@@ -93,7 +96,11 @@ def write_preview(
     source = item.source if isinstance(item.source, Path) else None
     if source is None:
         raise VoicenymError("--preview needs a recording that is a file; give one of the data set")
-    target = output or source.with_name(f"{source.stem}.preview{output_suffix(source.suffix)}")
+    ending = f".preview{output_suffix(source.suffix)}"
+    target = output or source.with_name(f"{source.stem}{ending}")
+    if folder is not None:
+        named = folder if folder.name not in ("", "..") else folder.resolve()
+        target = named.with_name(f"{named.name}{ending}")
     if target.suffix.lower() == source.suffix.lower() and target.resolve() == source.resolve():
         raise VoicenymError(f"{target}: is the recording itself; choose another name with -o")
     start, end = _span(source, seconds, lenient)
