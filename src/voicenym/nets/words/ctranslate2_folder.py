@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.checkpoint import configuration
 from voicenym.nets.sealed_folder import check_seal, sealed
 from voicenym.nets.weight_files import CONFIG, copy_files
 from voicenym.nets.words.ctranslate2_binary import BINARY, not_finite, places
@@ -61,12 +62,8 @@ def copy(source: Path, folder: Path) -> str:
         )
     files = ctranslate2_files(source)
     try:
-        settings = json.loads((source / CONFIG).read_text("utf-8"))
-        settings = {**settings, "kind": "ctranslate2"}
-        settings = sealed(files, settings)
+        settings = sealed(files, {**configuration(source), "kind": "ctranslate2"})
         copy_files(files, folder, json.dumps(settings, indent=2) + "\n")
-    except ValueError:
-        raise VoicenymError(f"{source / CONFIG}: no JSON; fetch it again") from None
     except OSError as error:
         raise VoicenymError(f"{folder}: cannot be written ({error.strerror})") from error
     size = (folder / BINARY).stat().st_size
