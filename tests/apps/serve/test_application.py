@@ -12,7 +12,9 @@ import pytest
 from asgi_calls import call
 
 from voicenym.apps.serve import application as module
-from voicenym.apps.serve.application import application
+from voicenym.apps.serve import job_routes
+from voicenym.apps.serve import service as service_module
+from voicenym.apps.serve.application import application, is_metered, is_open
 from voicenym.apps.serve.job_runner import JobRunner
 from voicenym.apps.serve.key_store import KeyStore
 from voicenym.apps.serve.live_request import live_request
@@ -21,6 +23,7 @@ from voicenym.apps.serve.people_choice import people_of
 from voicenym.apps.serve.service import Service, WorkLimits
 from voicenym.apps.web.hardening import Protection
 from voicenym.apps.web.problem_details import Problem
+from voicenym.apps.web.request_body import Limits
 from voicenym.apps.web.upload_folder import UploadFolder
 from voicenym.pseudonym import Key
 
@@ -39,6 +42,7 @@ def test_the_server_closes_its_memory_before_it_starts_a_worker(service, monkeyp
     done = []
     monkeypatch.setattr(module, "close_memory", lambda: done.append("closed"))
     monkeypatch.setattr(service.runner, "start", lambda: done.append("started"))
+    monkeypatch.setattr(service.runner, "can_work", lambda memory: asyncio.sleep(0, True))
 
     async def live():
         messages = asyncio.Queue()
@@ -54,6 +58,61 @@ def test_the_server_closes_its_memory_before_it_starts_a_worker(service, monkeyp
 
     assert asyncio.run(live()) == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
     assert done == ["closed", "started"]
+
+
+def test_it_is_ready_once_a_worker_has_started(service, monkeypatch, caplog):
+    found = [False, True]
+    monkeypatch.setattr(service.runner, "can_work", lambda memory: asyncio.sleep(0, found.pop(0)))
+    monkeypatch.setattr(service_module, "RETRY_SECONDS", 0.0)
+    app = application(service, Protection())
+    early = call(app, path="/ready")
+    assert (early.status, early.headers["content-type"]) == (503, "application/problem+json")
+    assert int(early.headers["retry-after"]) >= 1
+    assert call(app, path="/health").status == 200, "it runs, and is not to be restarted"
+    asyncio.run(service.get_ready())
+    assert found == []
+    assert "no worker process" in caplog.text
+    assert call(app, path="/ready").status == 200
+
+
+def test_health_is_told_at_any_load(service):
+    limits = Limits(parallel=0, per_second=1.0, burst=1)
+    app = application(service, Protection(limits, is_open=is_open, is_metered=is_metered))
+    assert [call(app, path="/health").status for _ in range(5)] == [200] * 5
+    assert call(app, path="/v1/systems").status == 503
+
+
+def test_jobs_of_a_server_that_ends_fail_at_once(service, monkeypatch):
+    """Nobody could fetch their results: it takes no further connection."""
+    began = []
+
+    async def run(task, progress):
+        began.append(task)
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(service.runner, "run", run)
+
+    async def ended():
+        folders = [service.uploads.new_folder() for _ in range(3)]
+        jobs = [service.start_job("anna", folder, None) for folder in folders[:2]]  # one waits
+        streams = [aiter(job_routes._events(job)) for job in jobs]
+        while not began:
+            await asyncio.sleep(0)
+        for stream in streams:
+            assert "event: progress" in await anext(stream)
+        rest = [asyncio.ensure_future(anext(stream)) for stream in streams]
+        await asyncio.sleep(0)
+        service.end()
+        for text in await asyncio.gather(*rest):
+            assert text.startswith("event: failed")
+            assert json.loads(text.partition("data: ")[2])["problem"]["status"] == 503
+        with pytest.raises(Problem, match="ending"):
+            service.start_job("anna", folders[2], None)
+        await asyncio.gather(*(job.task for job in jobs), return_exceptions=True)
+        assert not any(folder.exists() for folder in folders[:2])
+        assert not service.is_ready
+
+    asyncio.run(ended())
 
 
 def test_recordings_in_work_leave_the_threads_of_uploads_free(monkeypatch):

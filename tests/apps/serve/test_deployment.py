@@ -48,7 +48,7 @@ def test_the_image_runs_without_root_and_says_whether_it_works(deploy):
         if name == "RUN":
             assert "sudo" not in value
             assert "pip install" not in value or "--no-cache-dir" in value
-    assert "/health" in last["HEALTHCHECK"]
+    assert "/ready" in last["HEALTHCHECK"]
     assert json.loads(last["ENTRYPOINT"]) == ["voicenym", "serve"]
     used = options_of(json.loads(last["CMD"]))
     assert used["host"] == "0.0.0.0"
@@ -180,7 +180,7 @@ def test_the_image_is_built_and_healthy(deploy):
     line += ["voicenym-test", "--port", "8765", "--folder", "/uploads/work", "--keys", "/keys"]
     name = subprocess.run(line, check=True, capture_output=True, text=True).stdout.strip()
     try:
-        ask = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:8765/health').status)"
+        ask = "import urllib.request as r; print(r.urlopen('http://127.0.0.1:8765/ready').status)"
         for _ in range(60):
             asked = ["docker", "exec", name, "python", "-c", ask]
             done = subprocess.run(asked, capture_output=True, text=True, check=False)

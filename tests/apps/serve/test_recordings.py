@@ -113,6 +113,9 @@ def test_a_key_gives_one_voice_to_the_token_that_it_belongs_to(server, speech):
 def test_without_a_token_nothing_but_health_and_page_answers(server, speech):
     with httpx.Client(base_url=server.url) as nobody:
         assert nobody.get("/health").json()["status"] == "ok"
+        while (found := nobody.get("/ready")).status_code == 503:
+            pass  # the copied process imports the systems
+        assert found.json()["status"] == "ready"
         assert nobody.get("/").status_code == 200
         for path in ("/v1/systems", "/metrics", "/openapi.json", "/v1/jobs/x"):
             assert nobody.get(path).status_code == 401

@@ -10,7 +10,10 @@ import sys
 import httpx
 import pytest
 
+from voicenym.apps.web import local_server
+
 SERVER = """
+import asyncio
 import sys
 from pathlib import Path
 from voicenym.apps.web import bounded_connection, local_server
@@ -20,6 +23,7 @@ from voicenym.apps.web.request_body import Limits
 from voicenym.apps.web.upload_folder import UploadFolder
 
 bounded_connection.HEADER_SECONDS = 0.2
+local_server.END_SECONDS = 0.2
 binding = Binding()
 with UploadFolder(Path(sys.argv[1])) as folder:
     (folder.new_folder() / "original.wav").write_bytes(b"speech")
@@ -31,6 +35,9 @@ with UploadFolder(Path(sys.argv[1])) as folder:
             while (message := await receive())["type"] == "websocket.receive":
                 await send({"type": "websocket.send", "bytes": message["bytes"]})
             return
+        if scope["path"] == "/stuck":
+            print("stuck", flush=True)
+            await asyncio.Event().wait()
         length, more = 0, True
         while more:
             message = await receive()
@@ -41,7 +48,8 @@ with UploadFolder(Path(sys.argv[1])) as folder:
 
     limits = Limits(body_bytes=1 << 20)
     protection = Protection(limits, allowed_hosts=binding.allowed_hosts())
-    local_server.run_server(hardened(app, protection), binding, lambda url: print(url, flush=True))
+    tell = lambda text: print(text, flush=True)
+    local_server.run_server(hardened(app, protection), binding, tell, lambda: tell("ending"))
 """
 
 
@@ -121,6 +129,24 @@ def test_its_end_wipes_and_its_log_names_nobody(server):
     for word in ("127.0.0.1", "anna", "4711", str(base), "Traceback"):
         assert word not in log
     assert list(base.iterdir()) == []
+
+
+def test_what_is_in_work_at_its_end_gets_503_before_docker_kills(tmp_path):
+    """Docker, too, sends SIGTERM, and SIGKILL ten seconds later."""
+    assert local_server.END_SECONDS <= 5
+    with started(tmp_path / "base") as process:
+        host, port = process.stdout.readline().strip().removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port))) as client:
+            client.sendall(f"GET /stuck HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+            assert process.stdout.readline() == "stuck\n"
+            process.send_signal(signal.SIGTERM)
+            assert process.stdout.readline() == "ending\n"
+            head, _, body = b"".join(iter(lambda: client.recv(1 << 16), b"")).partition(b"\r\n\r\n")
+        assert head.split()[1] == b"503"
+        assert b"retry-after" in head.lower()
+        assert b"ending" in body
+        assert process.wait() == 0
+    assert list((tmp_path / "base").iterdir()) == []
 
 
 def test_the_loss_of_its_terminal_wipes_too(tmp_path):

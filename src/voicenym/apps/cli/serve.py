@@ -154,7 +154,7 @@ def serve(
 
     need_web()
     from voicenym.apps.cli.system_cards import system_cards
-    from voicenym.apps.serve.application import application, is_open, is_page
+    from voicenym.apps.serve.application import application, is_metered, is_open
     from voicenym.apps.serve.key_store import KeyStore
     from voicenym.apps.serve.live_sessions import LiveLimits
     from voicenym.apps.serve.service import Service, WorkLimits
@@ -184,7 +184,7 @@ def serve(
         Limits(megabytes << 20, per_second=rate, burst=max(1, int(3 * rate))),
         tokens,
         is_open=is_open,
-        is_metered=lambda path: not is_page(path),
+        is_metered=is_metered,
         allowed_hosts=binding.allowed_hosts(),
         has_tls=binding.has_tls,
     )
@@ -197,6 +197,7 @@ def serve(
             application(service, protection),
             binding,
             lambda address: typer.echo(f"voicenym serves at {address} (Ctrl-C ends it)", err=True),
+            service.end,
         )
 
 

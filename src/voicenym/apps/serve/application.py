@@ -25,7 +25,7 @@ from voicenym.apps.web.quiet_log import LOGGER, defect_lines
 from voicenym.apps.web.static_files import StaticFiles
 
 PAGE = Path(__file__).parent / "page"
-_OPEN = ("/health",)
+_PROBES = ("/health", "/ready")
 
 
 def is_page(path: str) -> bool:
@@ -35,7 +35,14 @@ def is_page(path: str) -> bool:
 
 def is_open(path: str) -> bool:
     """Whether a path needs no token."""
-    return path in _OPEN or is_page(path)
+    return path in _PROBES or is_page(path)
+
+
+def is_metered(path: str) -> bool:
+    """Whether requests to a path count: a server that is restarted because it has much to do, and
+    so cannot say that it runs, loses all of its work.
+    """
+    return not is_open(path)
 
 
 def application(service: Service, protection: Protection) -> Hardened:
@@ -75,9 +82,11 @@ def _api(service: Service, statuses: Any) -> Any:
     async def lifespan(app: Any) -> AsyncIterator[None]:
         close_memory()  # it holds tokens and keys, and workers are of the same user
         service.runner.start()
-        forgetting = asyncio.create_task(service.forget_unfetched())
+        tasks = [asyncio.create_task(service.get_ready())]
+        tasks.append(asyncio.create_task(service.forget_unfetched()))
         yield
-        forgetting.cancel()
+        for task in tasks:
+            task.cancel()
         await service.close()
 
     app = FastAPI(

@@ -6,6 +6,7 @@ from typing import Any
 from voicenym.apps.serve import openapi_parts
 from voicenym.apps.serve.service import Service
 from voicenym.apps.web.hardening import OWNER
+from voicenym.apps.web.problem_details import busy
 
 
 def add_information_routes(
@@ -86,9 +87,19 @@ def add_information_routes(
         service.keys.delete(request.scope[OWNER], key_id)
         return Response(status_code=204)
 
-    @app.get("/health", summary="Whether the server works", tags=["operation"])
+    @app.get("/health", summary="Whether the server runs", tags=["operation"])
     async def health():  # type: ignore[no-untyped-def]
+        """Answers as long as the server runs, at any load: restart one that does not (liveness)."""
         return {"status": "ok", "version": __version__}
+
+    @app.get("/ready", responses=always, summary="Whether to send recordings", tags=["operation"])
+    async def ready():  # type: ignore[no-untyped-def]
+        """Answers 503 until a worker process has started: send recordings from then on (readiness).
+        Too many of them are refused one by one.
+        """
+        if not service.is_ready:
+            raise busy("The server is starting its first worker process.", 2.0)
+        return {"status": "ready", "version": __version__}
 
     @app.get("/metrics", responses=always, response_class=Response, tags=["operation"])
     async def metrics():  # type: ignore[no-untyped-def]

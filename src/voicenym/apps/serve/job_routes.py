@@ -48,10 +48,10 @@ def add_job_routes(app: Any, service: Service) -> None:
             upload = await receive_upload(request.scope, request.receive, folder, "file", FIELDS)
             task = await service.task_of(owner, upload, is_job=True)
             service.jobs.check(owner)
+            job = service.start_job(owner, folder, task)
         except BaseException:
             service.uploads.wipe(folder)
             raise
-        job = service.start_job(owner, folder, task)
         return JSONResponse(job.view(), 202, {"Location": f"/v1/jobs/{job.id}"})
 
     @app.get("/v1/jobs/{id}", responses=found, summary="Show a job", tags=tags)
@@ -125,6 +125,6 @@ async def _events(job: Job) -> AsyncIterator[str]:
                 break
             except TimeoutError:
                 yield ": waiting\n\n"
-        if job.task is not None and job.task.cancelling():
+        if job.status not in ENDED and job.task is not None and job.task.cancelling():
             yield "event: forgotten\ndata: {}\n\n"
             return

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +21,7 @@ from voicenym.apps.serve.job_task import (
     MODULES,
     PROGRESS,
     Task,
+    confine_and_end,
     work,
 )
 from voicenym.apps.serve.speakers_task import SpeakersTask
@@ -26,6 +29,7 @@ from voicenym.apps.serve.task_outcome import Outcome, outcome_of
 from voicenym.apps.serve.worker_messages import WorkerMessages
 from voicenym.apps.web.problem_details import Problem, busy, defect
 from voicenym.apps.web.quiet_log import LOGGER
+from voicenym.errors import VoicenymError
 
 LOOK_SECONDS = 0.1
 """Between looks at whether a task was given up."""
@@ -62,6 +66,36 @@ class JobRunner:
     def close(self) -> None:
         """Starts no further worker; those that run end with their tasks."""
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def can_work(self, memory: int) -> bool:
+        """Whether a worker starts and confines itself; waits until the copied process has imported
+        the systems.
+
+        Args:
+            memory: bytes of a worker beyond its start.
+        """
+        loop = asyncio.get_running_loop()
+        found: asyncio.Future[bool] = loop.create_future()
+
+        def look() -> None:
+            works = self._works(memory)
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                loop.call_soon_threadsafe(lambda: found.done() or found.set_result(works))
+
+        # A daemon: a server that is asked to end does not wait for the imports.
+        threading.Thread(target=look, name="readiness", daemon=True).start()
+        return await found
+
+    def _works(self, memory: int) -> bool:
+        try:
+            process = self._copying().Process(target=confine_and_end, args=(memory,), daemon=True)
+            process.start()
+            process.join()
+            code = process.exitcode
+            process.close()
+        except (OSError, EOFError, VoicenymError):
+            return False
+        return code == 0
 
     async def run(
         self,
@@ -115,6 +149,13 @@ class JobRunner:
             await asyncio.gather(waiting, return_exceptions=True)  # it removes its process
             raise
 
+    def _copying(self) -> processes.ForkedContext:
+        """Context whose processes are copies of the copied process."""
+        if self._context is None:
+            self.start()
+        assert self._context is not None
+        return self._context
+
     def _run(
         self,
         task: Task | SpeakersTask,
@@ -123,11 +164,9 @@ class JobRunner:
         started: Callable[[int], None],
     ) -> dict[str, Any]:
         """Runs a task in a thread of its own."""
-        if self._context is None:
-            self.start()
-        assert self._context is not None
-        ours, theirs = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=work, args=(theirs, task), daemon=True)
+        context = self._copying()
+        ours, theirs = context.Pipe(duplex=False)
+        process = context.Process(target=work, args=(theirs, task), daemon=True)
         with ours:
             try:
                 process.start()

@@ -147,6 +147,14 @@ class JobStore:
             for one in own[: -self._each]:
                 self.remove(one)
 
+    def end_all(self, problem: Problem) -> None:
+        """Ends jobs that are not done with a problem; their tasks are cancelled."""
+        for job in [one for one in self._jobs.values() if one.status not in ENDED]:
+            job.problem = problem
+            self.end(job, FAILED)
+            if job.task is not None:
+                job.task.cancel()
+
     def take(self, job: Job) -> None:
         """Removes an ended job whose folder its caller wipes."""
         del self._jobs[job.id]

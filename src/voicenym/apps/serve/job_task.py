@@ -38,6 +38,8 @@ MODULES = (
 """Modules that the copied process imports, so that its copies need not."""
 PROGRESS, DONE, FAILED, DEFECT = "progress", "done", "failed", "defect"
 """Kinds of messages of a worker."""
+CONFINE_SECONDS = 60
+"""Of processor time, for a worker that only confines itself."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,16 @@ def work(connection: Connection, task: Task | SpeakersTask) -> None:
         tell(kind, value)
         connection.close()
     os._exit(0)  # nothing to flush, and torch's own end takes a while
+
+
+def confine_and_end(memory: int) -> None:
+    """Main function of a worker process without a task: its exit code is 0 if it could work.
+
+    Args:
+        memory: bytes beyond those of its start.
+    """
+    confine(memory, CONFINE_SECONDS, 0)
+    os._exit(0)
 
 
 _NO_MEMORY = f"{NAME}: needs more memory than the server gives; send a shorter one"

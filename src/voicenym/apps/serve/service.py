@@ -24,7 +24,7 @@ from voicenym.apps.serve.server_metrics import ServerMetrics
 from voicenym.apps.serve.setting_fields import flag_of, is_unicode, settings_of
 from voicenym.apps.serve.speakers_task import SpeakersTask
 from voicenym.apps.serve.task_outcome import Outcome
-from voicenym.apps.web.problem_details import Problem, defect, problem_of
+from voicenym.apps.web.problem_details import Problem, busy, defect, problem_of
 from voicenym.apps.web.quiet_log import LOGGER, defect_lines
 from voicenym.apps.web.upload_folder import UploadFolder
 from voicenym.apps.web.work_slots import WorkSlots
@@ -41,6 +41,8 @@ MOST_DIGITS = 4
 """Of their number; Python reads no number of thousands of digits."""
 FORGET_SECONDS = 30.0
 """Between looks for results that nobody fetched."""
+RETRY_SECONDS = 5.0
+"""Between attempts to start a first worker."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,9 @@ class Service:
         cards: of the systems, as JSON objects with a ``name`` each.
         limits: of work.
         live_limits: of live sessions.
+
+    Attributes:
+        is_ready: whether a worker has started, so that a request need not wait for the imports.
     """
 
     uploads: UploadFolder
@@ -95,8 +100,16 @@ class Service:
         watch("live_sessions", "Live sessions.", lambda: len(self.live))
         watch("jobs", "Jobs that are kept.", lambda: len(self.jobs))
         watch("workers_killed", "Workers that ended without an answer.", lambda: self.runner.killed)
+        self.is_ready = self._is_ending = False
         self._names = {card["name"] for card in self.cards}
         self._background: set[asyncio.Task[None]] = set()
+
+    async def get_ready(self) -> None:
+        """Notes when workers start and confine themselves; until then it tries again."""
+        while not await self.runner.can_work(self.limits.memory):
+            logging.getLogger(LOGGER).error("no worker process could be started; trying again")
+            await asyncio.sleep(RETRY_SECONDS)
+        self.is_ready = True
 
     async def task_of(self, owner: str, upload: Upload, is_job: bool = False) -> Task:
         """Task of an upload.
@@ -215,7 +228,13 @@ class Service:
             self.metrics.seconds.labels(result).observe(time.monotonic() - started)
 
     def start_job(self, owner: str, folder: Path, task: Task) -> Job:
-        """Begins a job; its folder is wiped with it."""
+        """Begins a job; its folder is wiped with it.
+
+        Raises:
+            Problem: the server is ending.
+        """
+        if self._is_ending:
+            raise _ending()
         job = Job(owner, folder)
         self.jobs.add(job)
         job.task = asyncio.get_running_loop().create_task(self._run_job(job, task))
@@ -263,6 +282,13 @@ class Service:
             await asyncio.sleep(FORGET_SECONDS)
             self.jobs.expire()
 
+    def end(self) -> None:
+        """Ends all jobs, whose results nobody could fetch any more: the server is asked to end, and
+        takes no connection from now on. Requests that wait for their answer go on.
+        """
+        self._is_ending, self.is_ready = True, False
+        self.jobs.end_all(_ending())
+
     async def close(self) -> None:
         """Cancels all jobs, and starts no worker any more."""
         for task in list(self._background):
@@ -270,3 +296,7 @@ class Service:
         await asyncio.gather(*self._background, return_exceptions=True)
         self.runner.close()
         await asyncio.to_thread(partial(self.uploads.close))
+
+
+def _ending() -> Problem:
+    return busy("The server is ending, and its jobs with it.", 5.0)

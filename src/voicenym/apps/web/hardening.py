@@ -44,7 +44,8 @@ class Protection:
         limits: of size, rate and parallel requests.
         tokens: who may ask; None for everybody who reaches the server.
         is_open: whether a path needs no token, such as the files of a page or a health check.
-        is_metered: whether requests to a path count for the rate; those of pages need not.
+        is_metered: whether requests to a path are refused beyond the rate, or beyond the number in
+            flight; those of pages and health checks need not be.
         allowed_hosts: of the ``Host`` header; None for any (:meth:`Binding.allowed_hosts`).
         has_tls: whether the server speaks TLS, or stands behind a proxy that does.
     """
@@ -199,7 +200,7 @@ class Hardened:
                 self._rate.check(f"owner {scope[OWNER]}")
         elif metered:
             self._rate.check(f"address {client}")
-        if self.in_flight > self._is.limits.parallel:
+        if metered and self.in_flight > self._is.limits.parallel:
             raise busy("The server has as many open requests as it may.")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,8 +24,10 @@ MOST_HEADERS = 16 << 10
 """Bytes of the headers of a request."""
 FRAME_BYTES = 64 << 10
 """Bytes of a message of a web socket."""
-END_SECONDS = 10
-"""For requests in flight when the server is asked to end."""
+END_SECONDS = 5
+"""For requests in flight when the server is asked to end. Then they get 503, and all is wiped;
+Docker kills what has not ended after 10 s.
+"""
 _HANGUP = getattr(signal, "SIGHUP", None)
 
 
@@ -44,7 +47,10 @@ def need_web() -> None:
 
 
 def run_server(
-    app: Application, binding: Binding, ready: Callable[[str], None] | None = None
+    app: Application,
+    binding: Binding,
+    ready: Callable[[str], None] | None = None,
+    ending: Callable[[], None] = lambda: None,
 ) -> None:
     """Serves until SIGINT, SIGTERM or SIGHUP; requests in flight get some seconds to end.
 
@@ -52,6 +58,8 @@ def run_server(
         app: of :func:`~voicenym.apps.web.hardening.hardened`.
         binding: where to listen.
         ready: called with the server's web address when it accepts connections.
+        ending: called in the event loop when the server is asked to end, before requests in flight
+            are waited for.
 
     Raises:
         VoicenymError: the address cannot be had; uvicorn is missing; TLS files do not fit.
@@ -78,10 +86,16 @@ def run_server(
         timeout_graceful_shutdown=END_SECONDS,
         **tls,
     )
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            ending()
+            await super().shutdown(sockets)
+
     with listening, _ending():
         if ready is not None:
             ready(binding.address(listening.getsockname()[1]))
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
 
 
 @contextmanager
