@@ -75,11 +75,16 @@ def test_differences_are_named_and_what_they_rest_on():
 
 @pytest.fixture
 def kept(found, tmp_path):
-    """What was kept of the small evaluation, with word errors of two speakers."""
+    """What was kept of the small evaluation, with word errors of five speakers."""
     evaluation, evidence = found
     words = dict.fromkeys(
         (s.name for s in evaluation.systems),
-        Tally(np.array([2.0, 3.0]), np.array([10.0, 10.0]), ("a", "b"), ("s0", "s1")),
+        Tally(
+            np.array([2.0, 3.0, 1.0, 0.0, 4.0]),
+            np.full(5, 10.0),
+            tuple("abcde"),
+            tuple(f"s{i}" for i in range(5)),
+        ),
     )
     evidence = dataclasses.replace(evidence, words=words)
     save(evaluation, evidence, tmp_path)

@@ -68,7 +68,7 @@ def test_words_characters_and_each_kind_of_error(speech):
     for name in ("WER", "CER"):
         kinds = [figures[f"{name} {kind}"] for kind in word_error_rate.KINDS]
         assert figures[name].value == pytest.approx(sum(kind.value for kind in kinds))
-        assert all(kind.low <= kind.value <= kind.high for kind in kinds)
+        assert all(kind.low is kind.high is None for kind in kinds), "of four speakers"
     assert {m.unit for m in figures.values()} == {"%"}
     assert "RTF" not in figures, "nothing was done to originals"
 
@@ -111,10 +111,8 @@ def test_noise_time_and_melody_of_a_known_change(speech, monkeypatch):
     assert figures["SNR"].value == pytest.approx(20.0, abs=1e-3)
     assert figures["SNR"].unit == "dB"
     assert figures["RTF"].value == pytest.approx(0.25 / 0.6), "a quarter of a second each, of 0.6 s"
-    assert figures["RTF"].low == figures["RTF"].high == pytest.approx(0.25 / 0.6)
     assert figures["rho_F0"].value == pytest.approx(1.0)
     assert abs(figures["rho_F0 by chance"].value) < 0.6
-    assert figures["rho_F0 by chance"].low is not None
 
 
 def melody(samples):

@@ -11,9 +11,9 @@ from voicenym import metrics
 RNG = np.random.default_rng(0)
 T, N = RNG.normal(2, 1, 60), RNG.normal(0, 1, 200)
 FEW = {"replicates": 10}
-VOICES = RNG.standard_normal((8, 6))
+VOICES = RNG.standard_normal((10, 6))
 MATRICES = metrics.similarity_matrices(
-    VOICES, VOICES + 0.3 * RNG.standard_normal((8, 6)), list("aabbccdd")
+    VOICES, VOICES + 0.3 * RNG.standard_normal((10, 6)), list("aabbccddee")
 )
 WHO = metrics.Speakers(
     np.repeat(np.arange(60) % 6, 2).reshape(-1, 2),
@@ -30,19 +30,21 @@ def _opinion():
     package.dnsmos = module
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "speechmos", package)
-        return metrics.mean_opinion([np.full(16000, x) for x in (0.1, 0.2)], **FEW)
+        return metrics.mean_opinion([np.full(16000, x) for x in (0.1, 0.2, 0.1, 0.3, 0.2)], **FEW)
 
 
 def _words():
     pytest.importorskip("jiwer")
-    return metrics.word_errors(["a b", "c d"], ["a", "c d"], ["p", "q"])
+    return metrics.word_errors(["a b", "c d"] * 3, ["a", "c d"] * 3, list("pqrstu"))
 
 
 FIGURES = {
     "eer": lambda: metrics.eer(T, N, WHO, **FEW),
     "rocch_eer": lambda: metrics.rocch_eer(T, N, WHO, **FEW),
     "weighted_eer": lambda: metrics.weighted_eer([(T, N, WHO)], [1.0], **FEW),
-    "weighted_ratio": lambda: metrics.weighted_ratio([([1, 3], [2, 2], "ab")], [1.0], **FEW),
+    "weighted_ratio": lambda: metrics.weighted_ratio(
+        [([1, 3] * 3, [2] * 6, "abcdef")], [1.0], **FEW
+    ),
     "weighted_gain": lambda: metrics.weighted_gain([(MATRICES.oo, MATRICES.aa)], [1.0], **FEW),
     "eer_difference": lambda: metrics.eer_difference((T, N, WHO), (T[:30], N, FEWER), **FEW),
     "cllr": lambda: metrics.cllr(T, N, WHO, **FEW),
@@ -61,7 +63,7 @@ FIGURES = {
     "mixture_entropy": lambda: metrics.mixture_entropy([0.5, 0.5], [[0.0], [1.0]], [[1.0], [1.0]]),
     "pitch_correlation": lambda: metrics.pitch_correlation(MELODY, MELODY + np.arange(200) / 9),
     "signal_to_noise": lambda: metrics.signal_to_noise(T, T + 0.1 * N[:60]),
-    "real_time_coefficient": lambda: metrics.real_time_coefficient([1.0, 2.0], [9.0, 9.0]),
+    "real_time_coefficient": lambda: metrics.real_time_coefficient([1.0, 2.0] * 3, [9.0] * 6),
     "mean_opinion": _opinion,
     "word_errors": _words,
 }

@@ -13,8 +13,11 @@ from voicenym.metrics import (
     SortedTrials,
     Speakers,
     bootstrap,
+    cllr,
     ece_profile,
     eer,
+    eer_difference,
+    linkability,
     min_cllr,
     rocch_eer,
     zebra,
@@ -25,11 +28,10 @@ from voicenym.metrics.interval import (
     bengio_mariethoz,
     percentiles,
     resampled,
-    unbiased,
-    unbiased_loss,
 )
 from voicenym.metrics.pav import spread
 from voicenym.metrics.scores import Sorted
+from voicenym.metrics.unbiased import unbiased, unbiased_loss
 from voicenym.metrics.zebra import gain
 
 
@@ -64,6 +66,29 @@ def test_intervals_cover_the_true_rate_as_often_as_they_say():
         low, high = eer(t, n, speakers, replicates=120).interval
         inside += low <= truth <= high
     assert inside >= 50, "nominally 57 of 60"
+
+
+@pytest.mark.parametrize("figure", [cllr, min_cllr, zebra, linkability])
+def test_fewer_than_five_speakers_have_no_interval_that_looks_certain(figure):
+    """A bootstrap of two speakers has one draw with trials of both kinds, and so no width."""
+    for speakers, known in ((2, False), (4, False), (5, True)):
+        found = figure(*population(np.random.default_rng(0), speakers), replicates=200)
+        assert np.isfinite(found.value)
+        assert np.isfinite(found.interval).all() == known
+        if known:
+            assert found.interval[0] < found.interval[1]
+    t, n, who = population(np.random.default_rng(0), 2)
+    low, high = eer(t, n, who, replicates=200).interval
+    assert high - low > 0.3, "a share of trials has Wilson's"
+
+
+@pytest.mark.parametrize(("speakers", "known"), [(2, False), (4, False), (6, True)])
+def test_differences_of_few_speakers_are_not_tested(speakers, known):
+    """The draws of two speakers are all alike, so that any difference would look certain."""
+    target, nontarget, who = population(np.random.default_rng(0), speakers)
+    found = eer_difference((target, nontarget, who), (target - 3.0, nontarget, who), replicates=200)
+    assert found.value > 0.0
+    assert np.isfinite([*found.interval, found.p]).all() == known
 
 
 def test_a_replicate_weighs_trials_by_how_often_their_speakers_were_drawn():
@@ -214,8 +239,13 @@ def test_intervals_after_pav_hold_the_truth_and_the_value(distance):
 
 def test_a_loss_has_the_corrected_interval_of_what_is_left_of_the_most():
     draws = np.array([0.3, 0.35, 0.42])
-    _, (low, high) = unbiased(0.1, 0.5 - draws, most=0.5)
-    assert unbiased_loss(0.4, draws, 0.5) == pytest.approx((0.5 - high, 0.5 - low))
+    low, high = unbiased_loss(0.4, draws, 0.5)
+    assert low == pytest.approx(0.5 - unbiased(0.1, 0.5 - draws, most=0.5)[1][1])
+    assert high == 0.5
+    draws = np.array([0.01, 0.02, 0.06])
+    low, high = unbiased_loss(0.04, draws, 0.5)
+    assert low < 0.04
+    assert high == pytest.approx(0.06 * (4 / 3) ** 2 + 2 * 0.01), "in proportion, and two biases"
     assert unbiased_loss(0.0, np.zeros(5), 0.5) == (0.0, 0.0)
     assert unbiased_loss(0.5, np.full(5, 0.5), 0.5) == (0.5, 0.5)
 

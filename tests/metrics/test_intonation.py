@@ -155,7 +155,7 @@ def rho(before, after, monkeypatch):
     monkeypatch.setattr(intonation, "pitch_contour", lambda x, rate: x)
     names = [str(i) for i in range(len(before))]
     texts = [f"text {i}" for i in range(len(before))]
-    pairs = SpeechPairs(before, after, 100, names, ["a", "b"] * 5, texts, replicates=50)
+    pairs = SpeechPairs(before, after, 100, names, list("abcde") * 2, texts, replicates=50)
     notes = []
     figures = measure(pairs, only=lambda metric: "rho_F0" in metric.name, notes=notes)
     return figures["rho_F0"], notes, tally(pairs)

@@ -5,8 +5,8 @@ from scipy.stats import norm
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, linkability
-from voicenym.metrics.interval import unbiased
 from voicenym.metrics.linkability import limits
+from voicenym.metrics.unbiased import unbiased
 
 FEW = {"replicates": 3}
 

@@ -59,13 +59,13 @@ def test_counts_by_hand():
 def test_the_rate_is_of_all_phones_with_an_interval_over_speakers():
     words = [["K AE T"]]
     phones = RecognisedPhones(
-        [words, words, words], [["K", "AE", "T"], ["K"], ["K", "AE", "T", "S"]],
-        ["a", "b", "c"], ["x", "y", "z"], replicates=200,
+        [words] * 6, [["K", "AE", "T"], ["K"], ["K", "AE", "T", "S"]] * 2,
+        list("abcdef"), list("uvwxyz"), replicates=200,
     )  # fmt: skip
     found = PHONES(phones)
-    assert found.value == pytest.approx(100 * 3 / 9)
+    assert found.value == pytest.approx(100 * 6 / 18)
     assert found.low < found.value < found.high
-    assert DELETED_PHONES(phones).value == pytest.approx(100 * 2 / 9)
-    assert tally(phones).above.tolist() == [0, 2, 1]
+    assert DELETED_PHONES(phones).value == pytest.approx(100 * 4 / 18)
+    assert tally(phones).above.tolist() == [0, 2, 1] * 2
     with pytest.raises(ValueError, match="no phones"):
         PHONES(RecognisedPhones([[]], [["K"]], ["a"], ["x"]))

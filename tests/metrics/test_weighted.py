@@ -100,7 +100,7 @@ def test_a_mean_of_parts_without_errors_or_of_two_speakers_has_a_width():
 
 
 def test_ratios_and_gains_are_weighed_alike():
-    errors = [([2, 1], [10, 5], "ab"), ([3, 3], [10, 10], "cd")]
+    errors = [([2, 1, 0], [10, 5, 0], "abe"), ([3, 3], [10, 10], "cd")]
     found = weighted_ratio(errors, [1, 1], unit="%", replicates=50)
     assert found.value == pytest.approx((0.2 + 0.3) / 2)
     assert found.parts == pytest.approx((0.2, 0.3))

@@ -16,6 +16,7 @@ from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured
 from voicenym.evaluation.saved_scores import SavedScores
 from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.interval import FEW_PEOPLE
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.paired import differences as drawn_differences
@@ -115,7 +116,7 @@ def _paired(
     """Tests of pairs of systems whose figures depend on the same speakers, by their places."""
     groups: dict[bytes, list[int]] = {}
     for place, system in enumerate(measured):
-        if system.drawn is not None and len(system.drawn.speakers) > 1:
+        if system.drawn is not None and len(system.drawn.speakers) >= FEW_PEOPLE:
             speakers = "\0".join(map(str, system.drawn.speakers.tolist()))
             groups.setdefault(speakers.encode(), []).append(place)
     found = {}
@@ -254,7 +255,8 @@ def _explained(found: dict[str, list[Difference]]) -> list[str]:
     if not all(d.paired for d in every):
         notes.append(
             "unpaired: from the two intervals, as if they were independent, because the speakers "
-            "differ or a report has no scores (scores.npz). This test may miss differences."
+            "differ or are fewer than five, or a report has no scores (scores.npz). This test may "
+            "miss differences."
         )
     return notes
 

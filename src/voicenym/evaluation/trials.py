@@ -12,7 +12,7 @@ import numpy as np
 from voicenym.attack.scenario import Model
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
-from voicenym.metrics.binomial import FEW_PEOPLE
+from voicenym.metrics.interval import FEW_PEOPLE
 
 ENROLMENT = 8
 TRIALS = 6
@@ -180,7 +180,7 @@ def few(speakers: int) -> list[str]:
         return []
     rough = ""
     if speakers < FEW_PEOPLE:
-        rough = "; intervals that are not of shares of trials are too narrow for so few"
+        rough = "; figures that are not shares of trials have no interval with so few"
     return [
         f"only {speakers} speakers are compared with each other: intervals are wide, and figures "
         f"of other people may differ{rough}"

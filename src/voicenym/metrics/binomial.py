@@ -9,11 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import DependencyError, ScoreError
-from voicenym.metrics.interval import Interval
-
-FEW_PEOPLE = 5
-"""Speakers below which a bootstrap has too few different draws for an interval of 95 %: four have
-35, whose tails of 2.5 % are less than one draw, and two have one draw with trials of both kinds."""
+from voicenym.metrics.interval import FEW_PEOPLE, Interval
 
 
 def clopper_pearson(
@@ -87,7 +83,7 @@ def unanimous(value: float, interval: Interval, people: int, level: float = 0.95
 
     Args:
         value: the share, 0 to 1; other values than 0 and 1 leave the interval as it is, unless
-            there are fewer than :data:`FEW_PEOPLE`.
+            there are fewer than :data:`.FEW_PEOPLE`.
         interval: by bootstrap over speakers; NaN, which stands for none, stays.
         people: number of speakers.
         level: of the interval.

@@ -13,13 +13,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.metrics.bootstrap_draws import Drawn, of_bins
-from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles, unbiased_loss
+from voicenym.metrics.interval import (
+    NO_LIMITS,
+    Interval,
+    Method,
+    Seed,
+    enough,
+    percentiles,
+)
 from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav_batches import Blocks, blocks
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 from voicenym.metrics.sorted_trials import SortedTrials
 from voicenym.metrics.speaker_pairs import SpeakerPairs
+from voicenym.metrics.unbiased import unbiased_loss
 
 
 @dataclass(frozen=True)
@@ -28,7 +36,7 @@ class Cllr:
 
     Args:
         value: in bits; infinite where an infinite ratio has the wrong sign.
-        interval: lower and upper limit.
+        interval: lower and upper limit; NaN for fewer than five speakers.
     """
 
     value: float
@@ -68,7 +76,8 @@ def cllr(
         return Cllr(value, NO_LIMITS)
     each = np.logaddexp(0.0, -trials.target), np.logaddexp(0.0, trials.nontarget)
     means = trials.draws(replicates, seed).means(*each)
-    return Cllr(value, percentiles((means[0] + means[1]) / (2.0 * math.log(2.0)), level))
+    limits = percentiles((means[0] + means[1]) / (2.0 * math.log(2.0)), level)
+    return Cllr(value, enough(trials.people, limits))
 
 
 def min_cllr(
@@ -99,7 +108,7 @@ def min_cllr(
     if interval is None:
         return Cllr(value, NO_LIMITS)
     costs = trials.replicates(replicates, seed).of_blocks(_least_costs)
-    return Cllr(value, unbiased_loss(value, costs, 1.0, level))
+    return Cllr(value, enough(trials.people, unbiased_loss(value, costs, 1.0, level)))
 
 
 def least_cost(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:

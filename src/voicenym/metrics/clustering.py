@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import DependencyError, ScoreError
-from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.interval import Interval, enough, percentiles
 from voicenym.metrics.metric import Display, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.scores import Array
@@ -75,7 +75,8 @@ def link(
     rng = np.random.default_rng(seed)
     times = drawn_times(replicates, len(names), rng).astype(np.float64)
     value = float(_index(pairs, np.ones(len(names))))
-    return Clustering(value, percentiles(_index(pairs, times), level), clusters)
+    limits = enough(len(names), percentiles(_index(pairs, times), level))
+    return Clustering(value, limits, clusters)
 
 
 def _distances(vectors: np.ndarray) -> Array:

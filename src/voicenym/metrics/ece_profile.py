@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.interval import Seed, unbiased_loss
+from voicenym.metrics.interval import Seed
 from voicenym.metrics.pav_batches import Blocks
 from voicenym.metrics.scores import Array, Scores, Speakers
 from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.unbiased import unbiased_loss
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from voicenym.metrics.interval import (
     Seed,
     bengio_mariethoz,
     percentiles,
-    unbiased_loss,
 )
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, CORRECTED, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
@@ -25,6 +24,7 @@ from voicenym.metrics.pav_batches import Blocks, crossed
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, error_rates
 from voicenym.metrics.sorted_trials import SortedTrials
 from voicenym.metrics.speaker_pairs import SpeakerPairs
+from voicenym.metrics.unbiased import unbiased_loss
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _rank_one(data: IdentificationScores) -> Estimate | None:
         return None
     speakers = data.speakers[found.recordings]
     value = float(found.share.mean())
-    drawn = ratio_of_sums(found.share, np.ones(len(speakers)), speakers, **data.bootstrap)
+    drawn = ratio_of_sums(found.share, np.ones(len(speakers)), speakers, fewest=2, **data.bootstrap)
     return Estimate(value, unanimous(value, drawn, len(found.speakers)))
 
 

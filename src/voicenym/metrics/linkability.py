@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, unbiased
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, enough
 from voicenym.metrics.metric import CORRECTED, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, Speakers
 from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.unbiased import unbiased
 
 MOST_BINS = 100
 TARGETS_PER_BIN = 10
@@ -33,7 +34,7 @@ class Linkability:
         value: D_sys as published, 0 (both classes have the same distribution) to 1. Small values
             are biased upwards: with few trials, bins differ by chance.
         interval: lower and upper limit of what endless trials would give; it always holds the
-            value, and near 0 lies mostly below it.
+            value, and near 0 lies mostly below it; NaN for fewer than five speakers.
         corrected: the value without its bias, estimated from the replicates.
         baseline: what D_sys is, on average, of scores whose labels were shuffled: noise makes it
             greater than 0, the more the fewer the trials.
@@ -127,6 +128,7 @@ def linkability(
         found = [_linked(mates, rest, omega) for mates, rest in draws]
         values, locals_ = (np.concatenate(parts) for parts in zip(*found, strict=True))
         corrected, limits = unbiased(plain, values, level)
+        limits = enough(trials.people, limits)
         tail = (1.0 - level) / 2.0
         lowest, highest = np.quantile(locals_, [tail, 1.0 - tail], axis=0)
     pooled = counts[0] + counts[1]

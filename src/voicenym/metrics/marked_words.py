@@ -135,7 +135,9 @@ def _accuracy(mark: Mark) -> Callable[[RecognisedWords], Estimate | None]:
         interval = None
         if len(set(words.speakers)) > 1:
             spoken = {who for who, count in zip(found.speakers, found.below, strict=True) if count}
-            drawn = ratio_of_sums(found.above, found.below, words.speakers, **words.bootstrap)
+            drawn = ratio_of_sums(
+                found.above, found.below, words.speakers, fewest=2, **words.bootstrap
+            )
             interval = unanimous(value, drawn, len(spoken))
         return Estimate(value, interval)
 

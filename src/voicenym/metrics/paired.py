@@ -17,7 +17,7 @@ import numpy as np
 
 from voicenym.metrics.bootstrap_draws import Drawn, replicate
 from voicenym.metrics.eer import equal_error
-from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.interval import FEW_PEOPLE, Interval, enough, percentiles
 from voicenym.metrics.scores import Scores, Speakers
 
 
@@ -27,9 +27,11 @@ class Difference:
 
     Args:
         value: second minus first.
-        interval: lower and upper limit, by bootstrap over speakers, the same for both.
+        interval: lower and upper limit, by bootstrap over speakers, the same for both; NaN for
+            fewer than five speakers.
         p: two-sided, of no difference: the value over the deviation of the replicates'
-            differences, taken as normal.
+            differences, taken as normal; NaN for fewer than five speakers, whose draws hardly
+            differ (those of two not at all, so that any difference would look certain).
         unit: of the figure.
     """
 
@@ -61,8 +63,8 @@ def eer_difference(
         >>> who = Speakers(np.array([[0, 0], [1, 1]]), np.array([[0, 1], [1, 0]]))
         >>> separated, mixed = ([2.0, 3.0], [0.0, 1.0], who), ([0.0, 2.0], [1.0, 3.0], who)
         >>> found = eer_difference(separated, mixed, replicates=99)
-        >>> found.value, eer_difference(separated, separated, replicates=99).p
-        (0.5, 1.0)
+        >>> found.value, found.p  # two speakers show nothing
+        (0.5, nan)
     """
     pair = [equal_error(*first), equal_error(*second)]
     return differences(pair, level=level, replicates=replicates, seed=seed)[0, 1]
@@ -90,9 +92,10 @@ def differences(
         with np.errstate(invalid="ignore"):
             difference = draws[j] - draws[i]
         known = difference[np.isfinite(difference)]
-        found[i, j] = Difference(
-            value, percentiles(difference, level), two_sided(value, _deviation(known)), unit
-        )
+        people = min(len(figures[place].speakers) for place in (i, j))
+        limits = enough(people, percentiles(difference, level))
+        chance = math.nan if people < FEW_PEOPLE else two_sided(value, _deviation(known))
+        found[i, j] = Difference(value, limits, chance, unit)
     return found
 
 

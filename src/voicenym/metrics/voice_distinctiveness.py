@@ -15,7 +15,7 @@ import numpy as np
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.bootstrap_draws import Drawn
-from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.interval import Interval, enough, percentiles
 from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.scores import Array
@@ -28,7 +28,7 @@ class Figure:
 
     Args:
         value: NaN where original voices do not stand out at all, or nothing could be compared.
-        interval: NaN with a single speaker.
+        interval: NaN with fewer than five speakers.
         unit: ``dB``, or none.
         alone: speakers with no element on the diagonal of either matrix, who count as others only.
     """
@@ -51,10 +51,11 @@ def similarity_within(
     Example:
         >>> found = similarity_within(Similarity(np.array([[0.9, 0.1], [0.1, 0.7]]), ("a", "b")))
         >>> round(found.value, 2), found.interval
-        (0.8, (0.7, 0.9))
+        (0.8, (nan, nan))
     """
     values = [means(similarity.matrix, times)[0] for times in _draws(similarity, replicates, seed)]
-    return Figure(float(values[0][0]), percentiles(values[1], level), "", similarity.alone)
+    limits = enough(len(similarity.speakers), percentiles(values[1], level))
+    return Figure(float(values[0][0]), limits, "", similarity.alone)
 
 
 def similarity_between(
@@ -70,7 +71,8 @@ def similarity_between(
         0.30000000000000004
     """
     values = [means(similarity.matrix, times)[1] for times in _draws(similarity, replicates, seed)]
-    return Figure(float(values[0][0]), percentiles(values[1], level), "")
+    limits = enough(len(similarity.speakers), percentiles(values[1], level))
+    return Figure(float(values[0][0]), limits, "")
 
 
 def gain_of_voice_distinctiveness(
@@ -150,7 +152,8 @@ def _figure(
         for times in _draws(before, replicates, seed)
     )
     alone = tuple(name for name in before.speakers if name in {*before.alone, *after.alone})
-    return Figure(float(everybody[0]), percentiles(draws, level), unit, alone)
+    limits = enough(len(before.speakers), percentiles(draws, level))
+    return Figure(float(everybody[0]), limits, unit, alone)
 
 
 def _draws(similarity: Similarity, replicates: int, seed: int) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from voicenym.errors import ScoreError
 from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
 from voicenym.metrics.eer import equal_error
-from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.interval import Interval, enough, percentiles
 from voicenym.metrics.scores import Scores, Speakers
 from voicenym.metrics.similarity import Similarity
 from voicenym.metrics.voice_distinctiveness import distinctiveness
@@ -30,11 +30,12 @@ class WeightedMean:
     Args:
         value: the mean.
         interval: lower and upper limit, by bootstrap over speakers: within each part, as many as
-            it has; one who speaks in several parts is drawn for all of them.
+            it has; one who speaks in several parts is drawn for all of them. NaN for fewer than
+            five speakers, but of shares of trials.
         parts: the figure of each part.
         weights: of the parts, scaled to sum to 1.
         unit: of the figure.
-        intervals: of the parts' figures.
+        intervals: of the parts' figures, which are NaN alike.
     """
 
     value: float
@@ -167,13 +168,16 @@ def weighted_mean(
     draws = replicate(parts, replicates, seed)
     mean, whole = float(weigh @ values), percentiles(weigh @ draws, level)
     drawn = [percentiles(own, level) for own in draws]
-    intervals = drawn
+    intervals = [enough(len(part.speakers), own) for part, own in zip(parts, drawn, strict=True)]
     if of_trials:
         intervals = [
             unanimous(part.value, own, len(part.speakers), level)
             for part, own in zip(parts, drawn, strict=True)
         ]
-    if intervals != drawn:
+    if not of_trials:
+        people = len(np.unique(np.concatenate([part.speakers for part in parts])))
+        whole = enough(people, whole)
+    elif intervals != drawn:
         low, high = (np.abs(np.array(side) - values) for side in zip(*intervals, strict=True))
         whole = (
             min(whole[0], max(0.0, mean - float(np.linalg.norm(weigh * low)))),

@@ -13,7 +13,7 @@ import numpy as np
 from voicenym.errors import DependencyError
 from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.english_text import english
-from voicenym.metrics.interval import Interval, ratio_of_sums
+from voicenym.metrics.interval import FEW_PEOPLE, Interval, ratio_of_sums
 from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally
 
@@ -109,7 +109,7 @@ def word_errors(
     if not length:
         raise ValueError("the references hold no words; there is nothing to compare with")
     interval, by_kind = None, None
-    if speakers is not None and len(set(speakers)) > 1:
+    if speakers is not None and len(set(speakers)) >= FEW_PEOPLE:
         overall, *kinds = (
             ratio_of_sums(
                 errors, counts[:, 3], speakers, level=level, replicates=replicates, seed=seed

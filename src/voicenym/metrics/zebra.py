@@ -11,13 +11,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles, unbiased
+from voicenym.metrics.interval import (
+    NO_LIMITS,
+    Interval,
+    Method,
+    Seed,
+    enough,
+    percentiles,
+)
 from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.pav_batches import Blocks, blocks
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
 from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.unbiased import unbiased_loss
 
 NOTHING = 1e-6
 """log10 of a likelihood ratio below which it is one: sums of floats never give exactly one."""
@@ -37,7 +45,7 @@ class Zebra:
     Args:
         expected: D_ECE in bits, 0 (nothing) to 0.7213, on average over all priors.
         expected_interval: its limits, corrected for what PAV gains from the noise of few trials
-            (:func:`.unbiased`).
+            (:func:`.unbiased_loss`); NaN for fewer than five speakers, as those of the worst case.
         worst_case: log10 of the largest likelihood ratio (either way) of any trial.
         worst_case_interval: percentiles of the bootstrap, which show how much the figure varies.
             They need not hold the worst case of endless trials: few trials at the ends of the
@@ -102,8 +110,13 @@ def zebra(
     expected_interval = worst_interval = NO_LIMITS
     if interval is not None:
         drawn = trials.replicates(replicates, seed)
-        _, expected_interval = unbiased(expected, drawn.of_blocks(_disclosures), level, MOST)
+        losses = MOST - drawn.of_blocks(_disclosures)
+        low, high = unbiased_loss(MOST - expected, losses, MOST, level)
+        expected_interval = min(MOST - high, expected), max(MOST - low, expected)
         worst_interval = percentiles(drawn.each(_worst_cases), level)
+        expected_interval, worst_interval = (
+            enough(trials.people, limits) for limits in (expected_interval, worst_interval)
+        )
     return Zebra(
         expected,
         expected_interval,

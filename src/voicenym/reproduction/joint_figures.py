@@ -18,7 +18,7 @@ from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
 from voicenym.metrics.cllr import least_cost
 from voicenym.metrics.eer import eer, equal_error
-from voicenym.metrics.interval import percentiles
+from voicenym.metrics.interval import Interval, enough, percentiles
 from voicenym.reproduction.bench import Measurement
 from voicenym.reproduction.outcome import Figure, absent
 
@@ -103,8 +103,8 @@ def percent(drawn: Drawn | None, replicates: int, reason: str = "did not run") -
     """A share as a figure in percent, with its interval over speakers."""
     if drawn is None:
         return absent(reason)
-    low, high = percentiles(replicate([drawn], replicates, 0)[0], 0.95)
-    return Figure(100.0 * drawn.value, 100.0 * low, 100.0 * high)
+    limits = percentiles(replicate([drawn], replicates, 0)[0], 0.95)
+    return _figure(drawn.value, enough(len(drawn.speakers), limits), 100.0)
 
 
 def percent_of_trials(drawn: Drawn | None, replicates: int, reason: str = "did not run") -> Figure:
@@ -139,8 +139,16 @@ def contrast(first: Drawn, second: Drawn, replicates: int, scale: float = 1.0) -
     Speakers whom both have are drawn once for both.
     """
     draws = replicate([first, second], replicates, 0)
-    low, high = percentiles(draws[0] - draws[1], 0.95)
-    return Figure(scale * (first.value - second.value), scale * low, scale * high)
+    limits = percentiles(draws[0] - draws[1], 0.95)
+    people = min(len(first.speakers), len(second.speakers))
+    return _figure(first.value - second.value, enough(people, limits), scale)
+
+
+def _figure(value: float, limits: Interval, scale: float) -> Figure:
+    """A figure times a scale; limits that are NaN are none."""
+    if math.isnan(limits[0]):
+        return Figure(scale * value)
+    return Figure(scale * value, scale * limits[0], scale * limits[1])
 
 
 def _distance(limit: float | None, a: Figure, other: float | None, b: Figure) -> float:

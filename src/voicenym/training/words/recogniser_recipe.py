@@ -101,8 +101,9 @@ def error_rates(folder: Path, speech: Sequence[Utterance], device: str) -> dict[
         speakers = [utterance.speaker for utterance in speech]
         for rate, characters in (("WER", False), ("CER", True)):
             errors = word_errors(texts, found, speakers, characters=characters)
-            low, high = errors.interval or (errors.value, errors.value)
-            figures[f"{rate} %, {name}"] = (
-                f"{100 * errors.value:.1f} ({100 * low:.1f} to {100 * high:.1f})"
-            )
+            text = f"{100 * errors.value:.1f}"
+            if errors.interval is not None:
+                low, high = errors.interval
+                text += f" ({100 * low:.1f} to {100 * high:.1f})"
+            figures[f"{rate} %, {name}"] = text
     return figures
