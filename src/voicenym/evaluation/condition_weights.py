@@ -15,11 +15,11 @@ from voicenym.evaluation.distinctiveness import vectors
 from voicenym.evaluation.reported_metrics import WEIGHTED, named
 from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trials import Part, Trials, by_group
+from voicenym.metrics import jackknife
 from voicenym.metrics.bootstrap_draws import Drawn, share
-from voicenym.metrics.metric import Metric
+from voicenym.metrics.metric import Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally, VoiceVectors
-from voicenym.metrics.voice_distinctiveness import GAIN
-from voicenym.metrics.voice_distinctiveness import distinctiveness as gain
+from voicenym.metrics.voice_distinctiveness import GAIN, gain_of
 from voicenym.metrics.weighted import weighted_mean
 
 
@@ -71,20 +71,47 @@ def distinctiveness(
     Returns:
         ``weighted G_VD`` and that of each part, and notes.
     """
-    voices = vectors(original, published, trials)
+    voices = vectors(original, published, trials, **options)
+    if not trials.parts:
+        return {}, []
     found, used = [], []
     for part in trials.parts:
-        mine = part.tested.any(0)
-        own = VoiceVectors(voices.original[mine], voices.published[mine], voices.speakers[mine])
-        pair = own.similarity("oo"), own.similarity("aa")
-        if all(np.isfinite(similarity.dominance) for similarity in pair):
-            found.append(pair)
+        own = voices.part(np.flatnonzero(part.tested.any(0)))
+        if all(np.isfinite(own.similarity(block).dominance) for block in ("oo", "aa")):
+            found.append(own)
             used.append(part)
-    if not used:
-        return {}, []
-    drawn = [gain(oo, aa) for oo, aa in found]
-    figures = _figures(GAIN.name, GAIN, drawn, used, **options)
-    return figures, lacking(GAIN.name, trials.parts, used)
+    figures: dict[str, Measured] = {}
+    for group, places in by_group(used).items():
+        weights = np.array([weight for i in places if (weight := used[i].weight) is not None])
+        mean = _mean_gain([found[i] for i in places], weights / weights.sum())
+        figures[f"{WEIGHTED} {GAIN.name}{group}"] = GAIN.figure(mean.value, mean.interval)
+    for part, own in zip(used, found, strict=True):
+        measured = GAIN(own)
+        assert measured is not None
+        figures[f"{GAIN.name} {part.name}"] = measured
+    return figures, lacking(GAIN.name, trials.parts, used) if used else []
+
+
+def _mean_gain(parts: Sequence[VoiceVectors], weights: np.ndarray) -> Estimate:
+    """Weighted mean of G_VD in dB, and its interval by a jackknife of the speakers of all parts.
+
+    Args:
+        parts: vectors of each part.
+        weights: of the parts, of sum 1.
+    """
+
+    def mean(own: Sequence[VoiceVectors]) -> float:
+        return float(weights @ np.array([gain_of(part) for part in own]))
+
+    people = np.unique(np.concatenate([part.speakers for part in parts]))
+    others = [
+        mean(
+            [part.without(names) if np.isin(names, part.speakers).any() else part for part in parts]
+        )
+        for names in jackknife.groups(people)
+    ]
+    value = mean(parts)
+    return Estimate(value, jackknife.limits(value, others, len(people)))
 
 
 def _names(trials: Trials, part: Part) -> set[str]:

@@ -27,6 +27,8 @@ BOOTSTRAP_OF_SHARE = (
     "the number of speakers as the number of trials (1927)"
 )
 """How intervals of shares of trials are drawn."""
+JACKKNIFE = "jackknife over speakers, with matrices calibrated anew (Tukey 1958)"
+"""How intervals of figures of similarity matrices are made."""
 NO_INTERVAL = "none"
 SHORT_UNITS = ("%", "dB", "bit")
 """Units that follow a name in the heading of a narrow column."""

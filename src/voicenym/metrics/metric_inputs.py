@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from voicenym.metrics import jackknife
 from voicenym.metrics.scores import Array, Speakers
 from voicenym.metrics.similarity import Similarity, similarity_matrix
 from voicenym.metrics.sorted_trials import SortedTrials
@@ -252,6 +253,14 @@ class VoiceVectors(_Input):
         columns = (self.original, self.published, self.speakers)
         return VoiceVectors(*(column[places] for column in columns), **self.bootstrap)
 
+    def without(self, names: np.ndarray) -> VoiceVectors:
+        """The vectors of all but some speakers."""
+        return self.part(np.flatnonzero(~np.isin(self.speakers, names)))
+
+    def jackknifed(self) -> list[VoiceVectors]:
+        """The vectors without each group of :mod:`.jackknife`, for all figures alike."""
+        return self.once(_jackknifed)
+
     def voices(self) -> tuple[np.ndarray, np.ndarray]:
         """The mean vector of each speaker before and after, ``[speaker, dimension]``."""
         before, after = (speaker_means(v, self.speakers) for v in (self.original, self.published))
@@ -260,6 +269,10 @@ class VoiceVectors(_Input):
 
 def _taken(values: Sequence[Any], places: Sequence[int] | np.ndarray) -> list[Any]:
     return [values[place] for place in places]
+
+
+def _jackknifed(voices: VoiceVectors) -> list[VoiceVectors]:
+    return [voices.without(names) for names in jackknife.groups(voices.speakers, voices.seed)]
 
 
 def speaker_means(vectors: np.ndarray, speakers: np.ndarray) -> np.ndarray:
