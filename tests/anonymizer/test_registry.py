@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from fractions import Fraction
 from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
 import soundfile
+import torch
 
 import voicenym
 from voicenym.anonymizer import (
@@ -26,6 +28,7 @@ from voicenym.anonymizer import (
     usable,
 )
 from voicenym.apps.cli.systems import systems
+from voicenym.corpus.batch_task import in_words
 from voicenym.errors import UnknownSystemError
 from voicenym.registry import entry_points as points
 
@@ -182,6 +185,13 @@ def test_the_command_and_its_workers_run_it(plugged, tmp_path, command):
             "from voicenym.systems.mcadams import McAdams\nclass Ruined(McAdams): pass",
             "a card with the name 'ruined' is missing",
         ),
+        (
+            "import dataclasses, voicenym\n"
+            "class Ruined(voicenym.Anonymizer):\n"
+            "    from voicenym.systems.mcadams import McAdams\n"
+            "    card = dataclasses.replace(McAdams.card, name='ruined')\n",
+            "its method core is missing",
+        ),
     ],
 )
 def test_a_broken_package_is_named_and_stops_no_other_system(broken, tmp_path, capsys, code, why):
@@ -206,6 +216,38 @@ def test_a_broken_package_is_named_and_stops_no_other_system(broken, tmp_path, c
     with pytest.warns(RuntimeWarning, match="ruined is left out"):
         voicenym.Key.generate().save(tmp_path / "key")
     assert voicenym.Key.load(tmp_path / "key").revisions["mcadams"] == 2
+
+
+FAILING = """
+from dataclasses import dataclass, replace
+from voicenym.systems.mcadams import McAdams
+
+@dataclass(frozen=True)
+class Ruined(McAdams):
+    card = replace(McAdams.card, name="ruined")
+
+    def __post_init__(self):
+        if self.order > 20:
+            raise ValueError("an order above 20")
+
+    def core(self, pseudonyms, rate, profile):
+        return {}["no such voice"]
+"""
+
+
+def test_errors_of_another_package_s_system_are_told_as_that_package_s(broken):
+    broken(FAILING)
+    with pytest.raises(
+        UnknownSystemError, match=r"of the package ruin .*\(ValueError: an order above 20\)"
+    ):
+        load("ruined", order=22)
+    audio = voicenym.Audio(torch.zeros(1600), 16_000)
+    with pytest.raises(KeyError) as caught:
+        load("ruined")(audio, voicenym.Key.generate().pseudonym("anna"))
+    assert "this is a defect of the package ruin" in in_words(caught.value)
+    with pytest.raises(ZeroDivisionError) as ours:
+        Fraction(1, 0)
+    assert "this is a defect of voicenym" in in_words(ours.value)
 
 
 def test_a_key_notes_the_revision_of_another_package_s_system(plugged, tmp_path):

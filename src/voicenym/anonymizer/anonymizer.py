@@ -21,6 +21,7 @@ from voicenym.anonymizer.stream import (
     checked_rate,
     working_rate,
 )
+from voicenym.anonymizer.torch_state import check_torch_state
 from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.errors import AudioError, UnknownSystemError
 
@@ -343,13 +344,14 @@ class Anonymizer(VoiceChoice, ABC):
                 f"{self.card.name} must analyse the whole recording first: pass profile= from "
                 f"{self.card.name}.profiling(rate, channels), or choose a system that streams"
             )
+        check_torch_state()
         rate = checked_rate(rate)
         working = self.working_rate(rate)
         drawn = [self.drawn(pseudonym) for pseudonym in checked_pseudonyms(pseudonyms)]
         core = self.core_for(drawn, rate, profile)
         if low_delay and hasattr(core, "use_low_delay"):  # a core that converts rates itself
             core.use_low_delay()
-        return Stream(core, rate, working, len(pseudonyms), self.device, low_delay)
+        return Stream(core, rate, working, len(pseudonyms), self.device, low_delay, self.card.name)
 
     def working_rate(self, rate: int) -> int:
         """The rate at which a recording of ``rate`` Hz is processed, 8 to 16 kHz."""

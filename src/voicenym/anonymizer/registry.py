@@ -51,6 +51,8 @@ def system_class(name: str) -> type[Anonymizer]:
     card = getattr(cls, "card", None)
     if getattr(card, "name", None) != name:
         raise SYSTEMS.broken(name, f"a card with the name {name!r} is missing")
+    if missing := sorted(getattr(cls, "__abstractmethods__", ())):
+        raise SYSTEMS.broken(name, f"its method {missing[0]} is missing")
     return cls
 
 
@@ -116,7 +118,7 @@ def usable(left_out: Callable[[str, str], None] = lambda name, why: None) -> lis
     for name in system_classes(left_out):
         try:
             load(name).check()
-        except WeightsError as error:
+        except (WeightsError, UnknownSystemError) as error:
             left_out(name, str(error))
         else:
             found.append(name)

@@ -6,6 +6,8 @@ import math
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
+from voicenym.anonymizer.core_output import CoreOutput
+from voicenym.anonymizer.torch_state import check_torch_state
 from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 MIN_WORKING_RATE = 8_000
 MAX_WORKING_RATE = 16_000
+KNEE = 0.9
+"""Magnitude above which the output is bent toward full scale instead of cut off."""
 
 
 def working_rate(rate: int) -> int:
@@ -59,6 +63,7 @@ def checked(samples: torch.Tensor) -> torch.Tensor:
     """``[channel, time]`` float32, finite, or an :class:`AudioError`."""
     import torch
 
+    check_torch_state()
     if not isinstance(samples, torch.Tensor):
         raise AudioError(
             f"samples are a torch tensor, not {type(samples).__name__}; an array of NumPy becomes "
@@ -119,6 +124,7 @@ class Stream:
         rows: int,
         device: str,
         low_delay: bool = False,
+        system: str = "",
     ) -> None:
         from voicenym.dsp.low_delay_resampling import LowDelayRateChanger
         from voicenym.dsp.resampling import RateChanger
@@ -126,6 +132,7 @@ class Stream:
         self.rate = rate
         self.rows = rows
         self._core = core
+        self._made = CoreOutput(core, system, rows, working)
         self._device = device
         changer = LowDelayRateChanger if low_delay else RateChanger
         self._down = changer(rate, working, rows)
@@ -211,25 +218,45 @@ class Stream:
         import torch
 
         self._ended = True
-        working = self._with_lead(working)
+        working = self._made.got(self._with_lead(working))
         if self._finish_core is None:
-            tail = torch.cat([self._core.push(working), self._core.flush()], dim=1)
+            tail = self._made.checked(self._core.push(working))
+            tail = torch.cat([tail, self._made.checked(self._core.flush(), last=True)], dim=1)
         else:
-            tail = self._finish_core(working)
+            tail = self._made.checked(self._finish_core(working), last=True)
         tail = torch.cat([self._up.push(self._without_lead(tail)), self._up.flush()], dim=1)
         # Two conversions of rate round the length twice: at most a few samples too many or few.
         missing = max(self.lengths([self._pushed] * self.rows)) - self._returned
         tail = torch.nn.functional.pad(tail[:, :missing], (0, max(0, missing - tail.shape[1])))
-        return self._shaped(_limited(tail))
+        return self._shaped(self._limited(tail))
 
     def _through(self, samples: torch.Tensor) -> torch.Tensor:
-        out = self._up.push(
-            self._without_lead(self._core.push(self._with_lead(self._down.push(samples))))
-        )
+        working = self._made.got(self._with_lead(self._down.push(samples)))
+        made = self._made.checked(self._core.push(working))
+        out = self._up.push(self._without_lead(made))
         if self._core_lengths is None:
             out = out[:, : self._pushed - self._returned]
         self._returned += out.shape[1]
-        return _limited(out)
+        return self._limited(out)
+
+    def _limited(self, samples: torch.Tensor) -> torch.Tensor:
+        """Within [-1, 1] without memory: identity below the knee, tanh above, smooth at the knee.
+
+        Raises:
+            AudioError: NaN or infinity.
+        """
+        import torch
+
+        if not samples.numel():
+            return samples
+        largest = float(torch.stack(torch.aminmax(samples)).abs().max())
+        self._made.check_finite(largest)
+        if largest <= KNEE:
+            return samples
+        loud = samples.abs() > KNEE
+        beyond = samples[loud]
+        bent = KNEE + (1.0 - KNEE) * torch.tanh((beyond.abs() - KNEE) / (1.0 - KNEE))
+        return samples.masked_scatter(loud, torch.copysign(bent, beyond))
 
     def _with_lead(self, working: torch.Tensor) -> torch.Tensor:
         """Samples for the core: zeros before the first ones."""
@@ -244,9 +271,14 @@ class Stream:
         """Samples of the core without those of the zeros before the signal."""
         unwanted = min(self._unwanted, out.shape[1])
         self._unwanted -= unwanted
-        return out[:, unwanted:].to("cpu")
+        return out[:, unwanted:]
 
     def _shaped(self, samples: torch.Tensor) -> torch.Tensor:
+        import torch
+
+        if samples.is_inference() and not torch.is_inference_mode_enabled():
+            # a caller could neither change it nor train on it
+            samples = samples.clone()
         return samples[0] if self._flat else samples
 
 
@@ -268,19 +300,3 @@ class Profiling:
         """The profile of all that was pushed."""
         self._profiler.push(self._down.flush().to(self._device))
         return self._profiler.result()
-
-
-KNEE = 0.9
-"""Magnitude above which the output is bent toward full scale instead of cut off."""
-
-
-def _limited(samples: torch.Tensor) -> torch.Tensor:
-    """Within [-1, 1] without memory: identity below the knee, tanh above, smooth at the knee."""
-    import torch
-
-    if not samples.numel() or max(map(abs, torch.stack(torch.aminmax(samples)).tolist())) <= KNEE:
-        return samples
-    loud = samples.abs() > KNEE
-    beyond = samples[loud]
-    bent = KNEE + (1.0 - KNEE) * torch.tanh((beyond.abs() - KNEE) / (1.0 - KNEE))
-    return samples.masked_scatter(loud, torch.copysign(bent, beyond))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.anonymizer import Anonymizer, load
+from voicenym.anonymizer.registry import GROUP
 from voicenym.audio.atomic import AtomicFile, temporary_folder, unnamed_text
 from voicenym.corpus import timestamps
 from voicenym.corpus.batch import Outcome, WorkerSettings
@@ -29,6 +30,8 @@ from voicenym.errors import (
     of_path,
 )
 from voicenym.pseudonym import Pseudonym
+from voicenym.registry import OURS
+from voicenym.registry.entry_points import entry_points
 
 Progress = Callable[[float], None]
 DEBUG = "VOICENYM_DEBUG"
@@ -254,10 +257,23 @@ def in_words(error: BaseException, item: Item | None = None) -> str:
     if os.environ.get(DEBUG):
         traceback.print_exception(error, file=sys.stderr)
     detail = f": {error}" if str(error) else ""
+    package = _package_of(error)
+    whose = f"a defect of the package {package}" if package else "a defect of voicenym"
     return (
-        f"{about}internal error ({type(error).__name__}{detail}); this is a defect of voicenym, "
+        f"{about}internal error ({type(error).__name__}{detail}); this is {whose}, "
         f"please report it with the traceback that {DEBUG}=1 shows"
     )
+
+
+def _package_of(error: BaseException) -> str:
+    """Another package with a system, whose code an error passed; empty if it passed none."""
+    points = [point for point in entry_points(GROUP) if point.package != OURS]
+    owners = {point.place.partition(":")[0].partition(".")[0]: point.package for point in points}
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        top = str(frame.f_globals.get("__name__", "")).partition(".")[0]
+        if top in owners:
+            return owners[top]
+    return ""
 
 
 def _out_of_memory(error: BaseException) -> bool:

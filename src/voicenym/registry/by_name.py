@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from voicenym.errors import VoicenymError, quoted
+from voicenym.registry.entry_points import OURS
 from voicenym.registry.grammar import near, split
 from voicenym.registry.names import Entry, Maker, Names
 from voicenym.registry.parameters import WORDS, Parameter, parameters, summary, takes_any
@@ -122,7 +123,15 @@ class Registry(Names[T]):
             VoicenymError: an unknown name or parameter, a missing one, or a value of another type;
                 and errors of the object itself.
         """
-        return self.get(name)(**self.checked(name, options))
+        maker, given = self.get(name), self.checked(name, options)
+        if self.package(name) == OURS:
+            return maker(**given)
+        try:
+            return maker(**given)
+        except VoicenymError:
+            raise
+        except Exception as error:  # such as an abstract class
+            raise self.broken(name, f"{type(error).__name__}: {quoted(str(error))}") from error
 
     def load(self, text: str, /, **options: Any) -> T:
         """Object from ``name`` or ``name:field=value,field=value``.

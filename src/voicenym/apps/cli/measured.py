@@ -71,7 +71,7 @@ def speed(card: Card) -> float | None:
 
 def weights(card: Card) -> str:
     """Origin of the system's weights, in words."""
-    if card.needs.startswith("no weights"):
+    if card.needs.startswith(("no weights", "nothing")):
         return "none"
     return "bundled" if card.needs.startswith("bundled") else "your own"
 
