@@ -66,6 +66,6 @@ def limits(value: float, others: Sequence[float], people: int) -> Interval:
             "intervals of similarity matrices need scipy: pip install 'voicenym[evaluate]'"
         ) from error
     count = len(found)
-    error = math.sqrt((count - 1) / count * float(((found - found.mean()) ** 2).sum()))
-    half = float(stdtrit(count - 1, 0.975)) * error
+    deviation = math.sqrt((count - 1) / count * float(((found - found.mean()) ** 2).sum()))
+    half = float(stdtrit(count - 1, 0.975)) * deviation
     return value - half, value + half

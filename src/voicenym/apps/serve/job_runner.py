@@ -77,10 +77,14 @@ class JobRunner:
         loop = asyncio.get_running_loop()
         found: asyncio.Future[bool] = loop.create_future()
 
+        def tell(works: bool) -> None:
+            if not found.done():
+                found.set_result(works)
+
         def look() -> None:
             works = self._works(memory)
             with contextlib.suppress(RuntimeError):  # the loop is closed
-                loop.call_soon_threadsafe(lambda: found.done() or found.set_result(works))
+                loop.call_soon_threadsafe(tell, works)
 
         # A daemon: a server that is asked to end does not wait for the imports.
         threading.Thread(target=look, name="readiness", daemon=True).start()
