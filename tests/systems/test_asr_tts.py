@@ -155,6 +155,21 @@ def test_what_cannot_be_retold_is_silent_and_told(scripted, monkeypatch):
         )
 
 
+def test_a_silent_output_is_told_also_without_a_reason(scripted, monkeypatch):
+    """A sound too short for speech, or words all of which were removed."""
+
+    class Deaf:
+        def hear(self, samples):
+            return Heard()
+
+    scripted()
+    monkeypatch.setattr(AsrTts, "opened_listener", lambda system: Deaf())
+    system = load("asr-tts")
+    stream = system.stream(KEY.pseudonym("a"), RATE, profile=system._profile(TWO[None], RATE))
+    assert not stream.finish(TWO).any()
+    assert stream.warnings == ("nothing was retold: the output is silent",)
+
+
 def test_a_film_keeps_its_timing_and_free_channels_are_refused(scripted, tmp_path):
     scripted()
     free = load("asr-tts", timing="free")

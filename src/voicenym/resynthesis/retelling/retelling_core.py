@@ -262,7 +262,7 @@ def _warnings(rows: Sequence[RowProfile], cut: int) -> Iterator[str]:
     told = [f"{s:.1f} s of {NAMED[reason]}" for reason, s in total.items() if s >= TOLD]
     if told:
         yield "silenced, because it could not be retold: " + ", ".join(told)
-    if told and not any(row.phrases for row in rows):
+    if not any(row.phrases for row in rows):
         yield "nothing was retold: the output is silent"
     if cut:
         yield (
