@@ -226,7 +226,7 @@ def conclude(anonymizer: Anonymizer, stored: bool, say: Messages) -> None:
     """Prints the system, its protection and price, and whether the key is stored.
 
     Args:
-        anonymizer: of the run. Figures are of default settings: others are said to be unmeasured.
+        anonymizer: of the run. Figures are of default settings: what differs is named.
         stored: whether the key is.
         say: the user's messages.
     """
@@ -243,7 +243,7 @@ def conclude(anonymizer: Anonymizer, stored: bool, say: Messages) -> None:
     whose = " of the default settings" if own else ""
     say(f"step of protection{whose}: {step} (voicenym explain)")
     if own:
-        say(f"these figures are of the default settings of {card.name}; {own} was not measured")
+        say(f"these figures are of the default settings of {card.name}, not of {own}")
     if not stored:
         say(
             "key: none was given, and the fresh one of this run is not stored: nobody, you "
