@@ -37,6 +37,17 @@ def test_what_is_written_is_read(tmp_path):
         of_recording(FOUND, "0" * 64, "b.wav", "found.txt")
 
 
+def test_times_of_a_sentence_are_told(tmp_path):
+    """Else a person does not know that seconds around the word are removed."""
+    one = Line(True, 4.6, 8.1, "names", 0.8, "Anderson", of_sentence=True)
+    found = FindingsFile(DIGEST, 12.5, (*FOUND.lines, one))
+    rows = format_findings(found).splitlines()
+    assert rows[-2].startswith("# the next line has the times of its sentence")
+    assert sum(row.startswith("# the next") for row in rows) == 1
+    write_findings(tmp_path / "found.txt", found, False)
+    assert read_findings(tmp_path / "found.txt") == found
+
+
 def test_words_hold_no_tabs_or_lines():
     text = format_findings(
         FindingsFile(DIGEST, 1.0, (Line(True, 0.0, 1.0, "names", 1.0, "a\tb\nc"),))

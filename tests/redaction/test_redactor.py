@@ -91,6 +91,10 @@ def test_what_cannot_be_placed_stops_the_file_and_names_no_word(talk):
 
 def test_or_its_sentence_is_removed(talk):
     path, sound, _, recogniser = talk(TEXT, unplaced=frozenset({"Miller"}))
+    one = redactor(recogniser, "Anna Miller")
+    (found,) = one.decide(one.hear(path, str(path)))
+    assert found.missed
+    assert found.line.of_sentence
     what = removal(path, recogniser, "Anna Miller", on_miss="sentence")
     assert what.intervals == ((0.0, pytest.approx(sound.shape[1] / RATE)),)
     text = format_text(what.transcript)

@@ -78,7 +78,9 @@ def times_of(line: Line) -> Interval:
 def _decided(found: Found, transcript: Transcript, redact: bool) -> Decision:
     placed = place(found, transcript)
     words = text_of(words_of(found, transcript))
-    line = Line(redact, placed.start, placed.end, found.category, found.confidence, words)
+    line = Line(
+        redact, placed.start, placed.end, found.category, found.confidence, words, placed.missed
+    )
     return Decision(line, placed.missed)
 
 

@@ -10,7 +10,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from voicenym.diarization.turn_files import write_text
@@ -27,11 +27,17 @@ HELP = (
     "# Change redact to keep or back, correct times, add lines. With - as start and end, the words",
     "# are looked for in the recording. Times are widened by the aligner's errors later.",
 )
+SENTENCE = (
+    "# the next line has the times of its sentence, because its words have none: correct them"
+)
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the file; ``start`` and ``end`` are None for words that are looked for."""
+    """A line of the file; ``start`` and ``end`` are None for words that are looked for.
+
+    ``of_sentence``: whether the words have no times, and these are of their sentence.
+    """
 
     redact: bool
     start: float | None
@@ -39,6 +45,7 @@ class Line:
     category: str
     confidence: float
     words: str
+    of_sentence: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -68,7 +75,9 @@ def write_findings(path: Path, found: FindingsFile, overwrite: bool) -> None:
 def format_findings(found: FindingsFile) -> str:
     """Text of a file of findings."""
     rows = [HEAD, f"# recording {found.recording}, {found.seconds:.3f} s", *HELP]
-    rows += [format_line(line) for line in found.lines]
+    for line in found.lines:
+        rows += [SENTENCE] if line.of_sentence else []
+        rows.append(format_line(line))
     return "".join(f"{row}\n" for row in rows)
 
 

@@ -229,7 +229,7 @@ def _save(
     decisions: Sequence[Decision],
     overwrite: bool,
 ) -> None:
-    """Writes the file of findings, without times for words that have none."""
+    """Writes the file of findings; words without times have those of their sentence."""
     if path is None:
         return
     from voicenym.corpus.single_file import sha256_of
