@@ -11,7 +11,7 @@ from safetensors.torch import save
 from voicenym.errors import VoicenymError
 from voicenym.nets import weight_files
 from voicenym.nets.byte_planes import split
-from voicenym.nets.checkpoint import CONFIG, WEIGHTS, copy, fill, read, write
+from voicenym.nets.checkpoint import CONFIG, WEIGHTS, copy, fill, read, rebuilding, write
 from voicenym.nets.weight_files import PLANES
 
 STATE = {"a": torch.linspace(-1, 1, 12).reshape(3, 4), "n": torch.tensor([1, 2])}
@@ -191,3 +191,14 @@ def test_weights_beyond_half_precision_are_not_written_in_it(tmp_path):
         write(tmp_path, large, {}, half=True)
     write(tmp_path, large, {})
     assert read(tmp_path)[1]["a"].item() == 1e5
+
+
+@pytest.mark.parametrize(
+    "error", [KeyError("size"), TypeError("a"), AttributeError("b"), MemoryError(), ValueError("c")]
+)
+def test_a_configuration_that_makes_no_network_is_named(tmp_path, error):
+    with (
+        pytest.raises(VoicenymError, match=f"make no network .{type(error).__name__}"),
+        rebuilding(tmp_path),
+    ):
+        raise error

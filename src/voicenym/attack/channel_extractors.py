@@ -115,10 +115,11 @@ class PlainIVectors(Verifier):
 
 @lru_cache(maxsize=2)
 def _extractor(folder: Path, version: str) -> Background:
-    from voicenym.nets.checkpoint import read
+    from voicenym.nets.checkpoint import read, rebuilding
     from voicenym.nets.statistics.background_model import Background
 
-    return Background.of(*read(folder))
+    with rebuilding(folder):
+        return Background.of(*read(folder))
 
 
 @lru_cache(maxsize=2)

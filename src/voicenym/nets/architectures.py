@@ -19,7 +19,7 @@ from typing import Any, Generic, TypeVar
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.checkpoint import MISMATCHES, fill, read, rebuilding, write
 from voicenym.nets.integer_weights import dequantised, quantised
 from voicenym.registry import Registry
 
@@ -123,10 +123,8 @@ class Kinds(Generic[N]):
             or not isinstance(options, Mapping)
         ):
             raise VoicenymError(f"{folder}: holds no {self.use}; give one of voicenym train")
-        try:
+        with rebuilding(folder):
             network = self.make(kind, options)
-        except VoicenymError as error:
-            raise VoicenymError(f"{folder}: {error}") from None
         fill(network, dequantised(state), folder)
         return network.eval()
 
@@ -143,7 +141,7 @@ def options_checked(name: str) -> Iterator[None]:
     """
     try:
         yield
-    except (TypeError, ValueError, LookupError, ArithmeticError, RuntimeError) as error:
+    except MISMATCHES as error:
         line = str(error).partition("\n")[0]
         raise VoicenymError(f"{name}: {line}; options that such a network has not") from None
 

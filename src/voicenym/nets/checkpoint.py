@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,18 @@ from voicenym.nets.safetensors_file import refuse_pickles
 from voicenym.nets.weight_files import CONFIG as CONFIG
 from voicenym.nets.weight_files import WEIGHTS as WEIGHTS
 
+MISMATCHES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""Errors of making a network from settings or tensors of other types, shapes or names than its own:
+there are as many ways as files.
+"""
 DIGEST = "sha256"
 SOURCE = "its SHA-256"
 """Key of the checkpoint's digest in the card of converted weights."""
@@ -216,6 +229,28 @@ def configuration(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise VoicenymError(f"{path}: no configuration of a network; fetch or train it again")
     return config
+
+
+@contextmanager
+def rebuilding(folder: Path | str) -> Iterator[None]:
+    """Context manager in which a network is made from a folder's configuration and tensors.
+
+    Raises:
+        VoicenymError: it cannot be made of them; with the folder's name, also where an error inside
+            does not know it.
+    """
+    try:
+        yield
+    except VoicenymError as error:
+        if type(error) is not VoicenymError or str(folder) in str(error):
+            raise
+        raise VoicenymError(f"{folder}: {error}") from None
+    except MISMATCHES as error:
+        line = str(error).partition("\n")[0]
+        raise VoicenymError(
+            f"{folder}: its {CONFIG} and weights make no network ({type(error).__name__}: {line}); "
+            "fetch or train them again"
+        ) from error
 
 
 def fill(module: torch.nn.Module, state: Mapping[str, torch.Tensor], where: Path | str) -> None:

@@ -16,23 +16,11 @@ from typing import Any
 
 from voicenym.errors import VoicenymError
 from voicenym.nets import pickles
-from voicenym.nets.checkpoint import CONFIG, SOURCE, WEIGHTS, read
+from voicenym.nets.checkpoint import CONFIG, MISMATCHES, SOURCE, WEIGHTS, read
 from voicenym.nets.hub import PICKLED, SAFE_FILES, fetched, sha256, snapshot
 from voicenym.nets.names_and_paths import is_hub_name, is_path
 
 Options = Mapping[str, Any]
-MISMATCHES = (
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    MemoryError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-)
-"""Errors of a conversion whose tensors or settings have other shapes, types or names than those of
-its kind: there are as many ways as checkpoints.
-"""
 
 
 def convert(checkpoint: Path, kind: str, folder: Path, options: Options | None = None) -> str:

@@ -65,11 +65,12 @@ def save(space: SpeakerSpace, folder: Path) -> None:
 
 @lru_cache(maxsize=4)
 def _loaded(folder: Path, version: str) -> PLDA:
-    from voicenym.nets.checkpoint import read
+    from voicenym.nets.checkpoint import read, rebuilding
 
     _, tensors = read(folder)
     space = SpeakerSpace.of(tensors)
     if space is None:
         raise VoicenymError(f"{folder}: LDA and PLDA are not complete; train them anew")
-    model = TwoCovariance(space.mean, space.within, space.between)
-    return PLDA(space.centre, space.projection, model)
+    with rebuilding(folder):
+        model = TwoCovariance(space.mean, space.within, space.between)
+        return PLDA(space.centre, space.projection, model)

@@ -145,10 +145,11 @@ def fingerprint(folder: Path, *more: str) -> str:
 @lru_cache(maxsize=2)
 def background(folder: Path, version: str) -> Background:
     """The model in a folder, read once for each version."""
-    from voicenym.nets.checkpoint import read
+    from voicenym.nets.checkpoint import read, rebuilding
     from voicenym.nets.statistics.background_model import Background
 
-    return Background.of(*read(folder))
+    with rebuilding(folder):
+        return Background.of(*read(folder))
 
 
 def tensors(recordings: Sequence[npt.NDArray[np.float32]]) -> list[torch.Tensor]:

@@ -136,8 +136,9 @@ class IVector(Verifier):
 
 @lru_cache(maxsize=2)
 def _loaded(folder: Path, version: str) -> tuple[Background, SpeakerSpace | None]:
-    from voicenym.nets.checkpoint import read
+    from voicenym.nets.checkpoint import read, rebuilding
     from voicenym.nets.statistics.background_model import Background
 
     config, tensors = read(folder)
-    return Background.of(config, tensors), SpeakerSpace.of(tensors)
+    with rebuilding(folder):
+        return Background.of(config, tensors), SpeakerSpace.of(tensors)

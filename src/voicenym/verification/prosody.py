@@ -109,15 +109,16 @@ class ProsodyVerifier(Verifier):
 
 @lru_cache(maxsize=4)
 def _loaded(folder: Path, version: str) -> tuple[Array, Array, PLDA]:
-    from voicenym.nets.checkpoint import read
+    from voicenym.nets.checkpoint import read, rebuilding
 
     _, tensors = read(folder)
     space = SpeakerSpace.of(tensors)
     if space is None or "scale" not in tensors:
         raise VoicenymError(f"{folder}: holds no prosody model; give one that training wrote")
-    model = TwoCovariance(space.mean, space.within, space.between)
-    plda = PLDA(space.centre, space.projection, model, normalise=False)
-    return tensors["mean"].double().numpy(), tensors["scale"].double().numpy(), plda
+    with rebuilding(folder):
+        model = TwoCovariance(space.mean, space.within, space.between)
+        plda = PLDA(space.centre, space.projection, model, normalise=False)
+        return tensors["mean"].double().numpy(), tensors["scale"].double().numpy(), plda
 
 
 def measure(recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float64]:

@@ -267,19 +267,20 @@ def load(folder: Path) -> Pool:
 
 @lru_cache(maxsize=4)
 def _loaded(folder: Path, stamp: int) -> Pool:
-    from voicenym.nets.checkpoint import read
+    from voicenym.nets.checkpoint import read, rebuilding
 
     config, state = read(folder)
     if config.get("kind") != KIND or "vectors" not in state:
         raise VoicenymError(
             f"{folder}: holds no pool of speakers; build one: voicenym pool build DATA -o FOLDER"
         )
-    return Pool(
-        vectors=state["vectors"],
-        sexes=tuple(config.get("sexes", ())),
-        speakers=tuple(config.get("speakers", ())),
-        encoder=config.get("encoder", ""),
-        version=config.get("version", ""),
-        clusters=state.get("clusters"),
-        affinity=Affinity.from_state(state),
-    )
+    with rebuilding(folder):
+        return Pool(
+            vectors=state["vectors"],
+            sexes=tuple(config.get("sexes", ())),
+            speakers=tuple(config.get("speakers", ())),
+            encoder=config.get("encoder", ""),
+            version=config.get("version", ""),
+            clusters=state.get("clusters"),
+            affinity=Affinity.from_state(state),
+        )

@@ -186,17 +186,18 @@ def opened(mixtures: Mixtures | str) -> Mixtures:
 
 @lru_cache(maxsize=4)
 def _loaded(folder: Path, stamp: int) -> Mixtures:
-    from voicenym.nets.checkpoint import read
+    from voicenym.nets.checkpoint import read, rebuilding
 
     config, state = read(folder)
     if config.get("kind") != KIND:
         raise VoicenymError(
             f"{folder}: holds no mixture; train one: voicenym train mixture POOL -o FOLDER"
         )
-    groups = {}
-    for sex in SEXES:
-        own = {name: state.get(f"{sex or 'any'}.{name}") for name in PARTS}
-        found = {name: value for name, value in own.items() if value is not None}
-        if len(found) == len(PARTS):
-            groups[sex] = Gaussians(**found)
-    return Mixtures(groups, config.get("encoder", ""), config.get("version", ""))
+    with rebuilding(folder):
+        groups = {}
+        for sex in SEXES:
+            own = {name: state.get(f"{sex or 'any'}.{name}") for name in PARTS}
+            found = {name: value for name, value in own.items() if value is not None}
+            if len(found) == len(PARTS):
+                groups[sex] = Gaussians(**found)
+        return Mixtures(groups, config.get("encoder", ""), config.get("version", ""))

@@ -23,7 +23,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets import architectures
-from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.checkpoint import fill, read, rebuilding, write
 from voicenym.nets.cloak.geometry import WaveUNetConfig
 from voicenym.nets.cloak.stream_state import Flow
 from voicenym.nets.cloak.waveunet import Factors, WaveUNet
@@ -146,7 +146,8 @@ class Cloak(torch.nn.Module):
         config, state = read(folder)
         if config.get("kind") != "vcloak" or "options" not in config:
             raise VoicenymError(f"{folder}: holds no cloak; give one of voicenym train vcloak")
-        cloak = cls(sizes(config["options"], str(folder)))
+        with rebuilding(folder):
+            cloak = cls(sizes(config["options"], str(folder)))
         levels = len({name.split(".")[2] for name in state if name.startswith("net.down.")})
         if levels != cloak.config.blocks:
             raise VoicenymError(

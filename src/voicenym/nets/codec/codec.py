@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.checkpoint import fill, read, rebuilding, write
 from voicenym.nets.codec.codec_config import CodecConfig, sizes
 from voicenym.nets.codec.quantizer import Quantized, ResidualQuantizer
 from voicenym.nets.codec.spectral_coder import SpectralDecoder, SpectralEncoder
@@ -253,7 +253,8 @@ class Codec(torch.nn.Module):
         config, state = read(folder)
         if config.get("kind") != KIND or "options" not in config:
             raise VoicenymError(f"{folder}: holds no codec; give one of voicenym train musa")
-        codec = cls(sizes(config["options"], str(folder)))
+        with rebuilding(folder):
+            codec = cls(sizes(config["options"], str(folder)))
         fill(codec, dequantised(state), folder)
         return codec.eval(), config
 

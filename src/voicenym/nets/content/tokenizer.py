@@ -15,7 +15,7 @@ import torch
 from torch.nn.functional import elu
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.checkpoint import fill, read, rebuilding, write
 from voicenym.nets.codec.quantizer import ResidualQuantizer
 from voicenym.nets.codec.residual_layers import Unit
 from voicenym.nets.streaming import Conv
@@ -149,6 +149,7 @@ class Tokenizer(torch.nn.Module):
             raise VoicenymError(
                 f"{folder}: holds no tokenizer; give a folder of voicenym train tokenizer"
             )
-        tokenizer = cls(**config["options"], source=config.get("source"))
+        with rebuilding(folder):
+            tokenizer = cls(**config["options"], source=config.get("source"))
         fill(tokenizer, state, folder)
         return tokenizer.eval()

@@ -16,7 +16,7 @@ import torch
 from voicenym.dsp.features.mfcc import HOP as CEPSTRA_HOP
 from voicenym.dsp.features.mfcc import MFCC, with_slopes
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.checkpoint import fill, read, rebuilding, write
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.hubert import UNITS_LAYER, HubertSoft
 from voicenym.nets.masked_batch import valid
@@ -87,7 +87,8 @@ class Units(torch.nn.Module):
         config, state = read(folder)
         if config.get("kind") != KIND:
             raise VoicenymError(f"{folder}: holds no units; give a folder of voicenym train units")
-        units = cls(torch.zeros(config["options"]), config.get("source"))
+        with rebuilding(folder):
+            units = cls(torch.zeros(config["options"]), config.get("source"))
         fill(units, state, folder)
         return units
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import configuration, fill, modified, read, write
+from voicenym.nets.checkpoint import configuration, fill, modified, read, rebuilding, write
 from voicenym.nets.identity.householder_network import Householder
 from voicenym.nets.identity.reflections import factors
 
@@ -152,10 +152,8 @@ def _loaded(folder: Path, stamp: int) -> Rotation:
             f"{folder}: holds no Householder network; give one of voicenym train householder"
         )
     config, state = read(folder)
-    try:
+    with rebuilding(folder):
         network = Householder(**config["options"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise VoicenymError(f"{folder}: its options make no network ({error})") from None
-    state = _completed(state)
+        state = _completed(state)
     fill(network, state, folder)
     return Rotation(network.eval(), config.get("encoder", ""), config.get("version", ""))

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.checkpoint import fill, read, rebuilding, write
 from voicenym.nets.gradient_reversal import reversed_gradient
 
 KIND = "autoencoder"
@@ -127,9 +127,7 @@ def load(folder: Path) -> tuple[Autoencoder, dict[str, Any]]:
             f"{folder}: holds no autoencoder; train one: voicenym train autoencoder VECTORS -o "
             "FOLDER"
         )
-    try:
+    with rebuilding(folder):
         network = Autoencoder(**config["options"])
-    except (TypeError, KeyError) as error:
-        raise VoicenymError(f"{folder}: {error}; train it again") from None
     fill(network, state, folder)
     return network.eval(), config

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.checkpoint import fill, read, rebuilding, write
 from voicenym.nets.words.conformer import SIZES, Conformer
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.nets.words.deepspeech import DeepSpeech2
@@ -115,7 +115,8 @@ class CharacterModel:
                 f"{folder}: holds no recogniser of characters; give one of voicenym train "
                 "recogniser, and one of voicenym train hybrid by that name"
             )
-        model = cls.make(config["net"], Alphabet(config["alphabet"]), config["options"])
+        with rebuilding(folder):
+            model = cls.make(config["net"], Alphabet(config["alphabet"]), config["options"])
         fill(model.net, state, folder)
         model.net.eval()
         return model, config

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import configuration, fill, read, write
+from voicenym.nets.checkpoint import configuration, fill, read, rebuilding, write
 from voicenym.nets.integer_weights import dequantised, quantised
 from voicenym.nets.words.phone_state_network import FRAME, FrameNet, FrameNetConfig
 from voicenym.nets.words.phones import States
@@ -107,7 +107,9 @@ class PhoneModel:
                 f"{folder}: holds no recogniser of phones; give one of voicenym train hybrid"
             )
         config, state = read(Path(folder))
-        model = cls.make(States(tuple(config["phones"])), config["options"], config["priors"])
+        with rebuilding(folder):
+            states = States(tuple(config["phones"]))
+            model = cls.make(states, config["options"], config["priors"])
         fill(model.net, dequantised(state), folder)
         model.net.eval()
         return model, config

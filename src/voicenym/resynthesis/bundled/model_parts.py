@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import fill, read, write
+from voicenym.nets.checkpoint import fill, read, rebuilding, write
 from voicenym.nets.content.bottleneck import EVERY, QUIETEST, Bottleneck
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.synthesizer import Synthesizer
@@ -187,8 +187,9 @@ class Parts(torch.nn.Module):
                 f"{folder}: holds no parts of a resynthesis system; train some with: "
                 "voicenym train resynthesis"
             )
-        made = (config["content"], config["synthesizer"], config["options"], config["rank"])
-        parts = cls(*made, config.get("evened", False))
+        with rebuilding(folder):
+            made = (config["content"], config["synthesizer"], config["options"], config["rank"])
+            parts = cls(*made, config.get("evened", False))
         fill(parts, state, folder)
         return parts.eval()
 

@@ -10,7 +10,7 @@ import torch
 
 from voicenym.dsp.pitch.f0_statistics import LEAST_STD, MOST_STD
 from voicenym.errors import VoicenymError
-from voicenym.nets.checkpoint import configuration, fill, read, write
+from voicenym.nets.checkpoint import configuration, fill, read, rebuilding, write
 
 KIND = "register"
 
@@ -80,6 +80,8 @@ class Register(torch.nn.Module):
                 "--speaker SPEAKER -o FOLDER"
             )
         recorded, state = read(folder)
-        found = cls(int(recorded["size"]), recorded.get("encoder", ""), recorded.get("version", ""))
+        with rebuilding(folder):
+            whose = (recorded.get("encoder", ""), recorded.get("version", ""))
+            found = cls(int(recorded["size"]), *whose)
         fill(found, state, folder)
         return found
