@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 
 import pytest
 
@@ -78,6 +79,8 @@ def test_wrong_fields_are_named(stated, line, message):
         ("collection", "...", "collection says nothing yet"),
         ("creators", ["n/a"], "creators says nothing yet"),
         ("licence", "ask us", "SPDX"),
+        ("licence", "CC-BY", "CC-BY.? is not on SPDX's list"),
+        ("licence", "LicenseRef-ours", "is not on SPDX's list"),
         ("languages", ["English, please"], "BCP 47"),
     ],
 )
@@ -117,3 +120,9 @@ def test_an_unknown_fate_of_the_key_is_refused(stated):
 def test_a_missing_file_names_the_cure(tmp_path):
     with pytest.raises(CorpusError, match="--template"):
         read(tmp_path / "none.toml")
+
+
+def test_a_licence_is_spelled_as_on_the_list(stated):
+    text = re.sub(r"(?m)^licence = .*$", 'licence = "cc-by-nc-4.0"', stated.read_text("utf-8"))
+    stated.write_text(text, "utf-8")
+    assert read(stated).licence == "CC-BY-NC-4.0", "addresses of spdx.org know case"

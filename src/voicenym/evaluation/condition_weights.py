@@ -104,12 +104,11 @@ def _mean_gain(parts: Sequence[VoiceVectors], weights: np.ndarray) -> Estimate:
         return float(weights @ np.array([gain_of(part) for part in own]))
 
     people = np.unique(np.concatenate([part.speakers for part in parts]))
-    others = [
-        mean(
-            [part.without(names) if np.isin(names, part.speakers).any() else part for part in parts]
-        )
-        for names in jackknife.groups(people)
-    ]
+    others = []
+    for names in jackknife.groups(people):
+        there = [bool(np.isin(names, part.speakers).any()) for part in parts]  # others stay as is
+        left = [p.without(names) if mine else p for p, mine in zip(parts, there, strict=True)]
+        others.append(mean(left))
     value = mean(parts)
     return Estimate(value, jackknife.limits(value, others, len(people)))
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 import datetime
 import re
 import tomllib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from voicenym.audio.atomic import AtomicFile
 from voicenym.errors import CorpusError, quoted
+from voicenym.libraries import library
 from voicenym.special_files import refuse_named_pipe
 
 CUSTODY = ("destroyed", "kept", "never stored")
@@ -126,7 +127,34 @@ def read(path: Path) -> Description:
         )
     made = Description(**{name: _value(path, known[name], value) for name, value in given.items()})
     _check(path, made)
-    return made
+    return replace(made, licence=_listed(path, made.licence))
+
+
+def _listed(path: Path, licence: str) -> str:
+    """A licence's identifier as SPDX's list spells it; an address as it is.
+
+    Without packaging 24.2, which has the list, an identifier is taken as it is.
+
+    Raises:
+        CorpusError: the list does not have it.
+    """
+    if re.fullmatch(_PAGE, licence):
+        return licence
+    try:
+        licences = library("packaging.licenses")
+    except ImportError:
+        return licence
+    try:
+        found = str(licences.canonicalize_license_expression(licence))
+    except licences.InvalidLicenseExpression:
+        found = ""
+    if not found or found.startswith("LicenseRef-"):
+        raise CorpusError(
+            f"{path}: licence {quoted(licence)} is not on SPDX's list (https://spdx.org/licenses), "
+            "so that nobody could look it up; give an identifier of the list with its version, "
+            "such as CC-BY-4.0, or the address of the licence"
+        )
+    return found
 
 
 def _value(path: Path, one: Any, value: Any) -> Any:

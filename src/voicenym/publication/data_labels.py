@@ -7,12 +7,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from voicenym.corpus.id_checks import check_id
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, quoted
 from voicenym.publication.corpus_sources import LABELS
 from voicenym.publication.verified_files import Verified
 
 SOUND = "audio"
 """Folder of the recordings."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+"""Beginnings of cells that spreadsheets take for formulas, or skip before one."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ def entries(files: Iterable[Verified], keep: Collection[str]) -> list[Entry]:
     """Entries of verified files, sorted by utterance.
 
     Raises:
-        CorpusError: two recordings get one id or file name; a name is no file name.
+        CorpusError: two recordings get one id or file name; a name is no file name, or would be a
+            formula in a spreadsheet.
     """
     found = []
     for one in files:
@@ -62,6 +65,12 @@ def entries(files: Iterable[Verified], keep: Collection[str]) -> list[Entry]:
         utterance = _word(name)
         if not utterance.startswith(speaker):
             utterance = f"{speaker}-{utterance}"
+        if is_formula(speaker):
+            raise CorpusError(
+                f"{recording.path}: the name {quoted(speaker)} "
+                "begins with a character that spreadsheets take for a formula's, and programs for "
+                "an option's; rename it, or anonymize with --rename"
+            )
         labels = {label: getattr(recording, label) for label in LABELS if label in keep}
         place = f"{SOUND}/{name}{recording.path.suffix.lower()}"
         found.append(Entry(utterance, speaker, place, one, labels))
@@ -70,6 +79,11 @@ def entries(files: Iterable[Verified], keep: Collection[str]) -> list[Entry]:
     speakers = {(e.verified.recording.speaker, e.speaker) for e in found}
     check_unique([short for _, short in sorted(speakers)])
     return sorted(found, key=lambda entry: entry.utterance)
+
+
+def is_formula(cell: object) -> bool:
+    """Whether a spreadsheet may compute a cell of a table."""
+    return isinstance(cell, str) and cell.startswith(FORMULA)
 
 
 def _word(name: str) -> str:
