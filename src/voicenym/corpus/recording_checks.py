@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +21,12 @@ MOST_CLIPPED = 0.10
 """Share of samples at full scale above which a recording is refused."""
 SOME_CLIPPED = 0.001
 """Share of samples at full scale above which a warning is given."""
+SOME_OFFSET = 0.002
+"""Mean of a channel's samples from which a warning is given; that of 166 real recordings is 0.00015
+at most.
+"""
+OFFSET_SECONDS = 1.0
+"""Shortest recording whose mean is that of its recorder, and not of the sound."""
 
 
 @dataclass
@@ -31,6 +38,8 @@ class Level:
     loudest: float = 0.0
     frames: int = 0
     movement: LevelModulation | None = None
+    sums: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    """Sum of the samples of each channel."""
 
     def push(self, block: np.ndarray) -> None:
         if self.movement is not None:
@@ -38,8 +47,13 @@ class Level:
         magnitude = np.abs(block)
         self.samples += block.size
         self.frames += block.shape[1]
+        self.sums = self.sums + block.sum(axis=1, dtype=np.float64)
         self.clipped += int((magnitude >= FULL_SCALE).sum())
         self.loudest = max(self.loudest, float(magnitude.max(initial=0.0)))
+
+    def offset(self) -> float:
+        """Mean of the samples of the channel where its magnitude is largest."""
+        return float(np.abs(self.sums).max(initial=0.0)) / max(1, self.frames)
 
 
 def changes(name: str, reader: Reader, writer: Writer, frames: int) -> tuple[str, ...]:
@@ -89,5 +103,12 @@ def verdict(name: str, level: Level, rate: int, lenient: bool) -> tuple[str, ...
     if SOME_CLIPPED <= share < MOST_CLIPPED:
         warnings.append(
             f"{name}: {100 * share:.1f} % of the samples are clipped; expect distortion"
+        )
+    offset = level.offset()
+    if offset >= SOME_OFFSET and level.frames >= OFFSET_SECONDS * rate:
+        warnings.append(
+            f"{name}: has a constant offset of {offset:.3f} of full scale "
+            f"({20 * math.log10(offset):.0f} dB), of which systems make sound in pauses, or which "
+            "they keep, and which tells recorders apart; filter it first by a high-pass of 20 Hz"
         )
     return tuple(warnings)
