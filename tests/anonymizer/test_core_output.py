@@ -110,3 +110,23 @@ def test_another_default_type_or_mixed_precision_is_an_error_and_not_another_voi
         refused(r"torch\.autocast\('cpu', enabled=False\)")
         with torch.autocast("cpu", enabled=False):
             assert torch.equal(system(audio, PSEUDONYM).samples, before)
+
+
+def test_samples_of_another_layout_or_scale_are_refused():
+    """Of [time, channel] each row would have two samples, which come out nearly as they are; 16-bit
+    integers as floats would become noise at full scale.
+    """
+    system = load("vtln")
+    with pytest.raises(AudioError, match=r"16000 channels of 2, and at most 256 .* by \.T"):
+        system(Audio(torch.stack([SOUND, SOUND], 1), RATE), PSEUDONYM)
+    with pytest.raises(AudioError, match=r"samples reach 3276\.8, where full scale is 1; divide"):
+        system(Audio(32768 * SOUND / SOUND.max() / 10, RATE), PSEUDONYM)
+    with pytest.raises(AudioError, match="1 channel or more, not 0"):
+        system.stream(PSEUDONYM, RATE, channels=0)
+    loud = system(Audio(50 * SOUND, RATE), PSEUDONYM).samples
+    assert loud.abs().max() <= 1
+
+
+def test_a_label_that_is_no_text_is_named():
+    with pytest.raises(TypeError, match=r"is text, such as str\(label\), and no int"):
+        Key.generate().pseudonym(3)

@@ -9,18 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from voicenym.anonymizer.card import Card
+from voicenym.anonymizer.checked_input import checked, checked_pseudonyms, checked_rate
 from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.refusal import Refusal
-from voicenym.anonymizer.stream import (
-    Core,
-    Profiler,
-    Profiling,
-    Stream,
-    checked,
-    checked_pseudonyms,
-    checked_rate,
-    working_rate,
-)
+from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, working_rate
 from voicenym.anonymizer.torch_state import check_torch_state
 from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.errors import AudioError, UnknownSystemError
@@ -182,6 +174,8 @@ class Anonymizer(VoiceChoice, ABC):
                 3.4 kHz, the conversion differs from a file's.
         """
         check_device(self.device)
+        if channels < 1:
+            raise AudioError(f"a stream has 1 channel or more, not {channels}")
         return self._stream([pseudonym] * channels, rate, profile, low_delay)
 
     def profiling(

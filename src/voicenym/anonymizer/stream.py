@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Protocol
 
+from voicenym.anonymizer.checked_input import checked
 from voicenym.anonymizer.core_output import CoreOutput
-from voicenym.anonymizer.torch_state import check_torch_state
 from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     import torch
-
-    from voicenym.pseudonym import Pseudonym
 
 MIN_WORKING_RATE = 8_000
 MAX_WORKING_RATE = 16_000
@@ -57,52 +53,6 @@ class Profiler(Protocol):
 
     def result(self) -> Any:
         """The profile, handed to the core."""
-
-
-def checked(samples: torch.Tensor) -> torch.Tensor:
-    """``[channel, time]`` float32, finite, or an :class:`AudioError`."""
-    import torch
-
-    check_torch_state()
-    if not isinstance(samples, torch.Tensor):
-        raise AudioError(
-            f"samples are a torch tensor, not {type(samples).__name__}; an array of NumPy becomes "
-            "one by torch.from_numpy"
-        )
-    if samples.ndim not in (1, 2):
-        raise AudioError(
-            f"samples need the shape [time] or [channel, time], not {list(samples.shape)}"
-        )
-    if samples.ndim == 2 and samples.shape[0] == 0:
-        raise AudioError("samples have no channel")
-    if not samples.is_floating_point():
-        raise AudioError(
-            f"samples need floats in [-1, 1], not {samples.dtype}; divide by full scale"
-        )
-    if samples.numel() and not torch.isfinite(torch.stack(torch.aminmax(samples))).all():
-        raise AudioError("samples contain NaN or infinity; repair the recording first")
-    flat = samples.detach().to("cpu", torch.float32)
-    return flat[None] if flat.ndim == 1 else flat
-
-
-def checked_rate(rate: int) -> int:
-    """A sample rate that is a whole number above 0, or an :class:`AudioError`."""
-    if not (isinstance(rate, Real) and rate > 0 and math.isfinite(rate) and int(rate) == rate):
-        raise AudioError(f"a sample rate is a whole number of Hz above 0, not {rate!r}")
-    return int(rate)
-
-
-def checked_pseudonyms(pseudonyms: Sequence[Pseudonym]) -> Sequence[Pseudonym]:
-    """Pseudonyms as they are given; a :class:`TypeError` names what is none, such as a name."""
-    from voicenym.pseudonym import Pseudonym
-
-    for pseudonym in pseudonyms:
-        if not isinstance(pseudonym, Pseudonym):
-            raise TypeError(
-                f"a pseudonym is made by Key.pseudonym(speaker), and is no "
-                f"{type(pseudonym).__name__}"
-            )
-    return pseudonyms
 
 
 class Stream:

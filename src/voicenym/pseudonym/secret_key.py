@@ -104,7 +104,16 @@ class Key:
             speaker: label of the speaker; any text, compared exactly.
             utterance: if given, the pseudonym is of this utterance alone, so that two recordings
                 of one speaker get unrelated voices (``--per utterance``).
+
+        Raises:
+            TypeError: a label is no text, such as a number of a table.
         """
+        for label in (speaker, "" if utterance is None else utterance):
+            if not isinstance(label, str):
+                raise TypeError(
+                    f"a label of a speaker or an utterance is text, such as str(label), and no "
+                    f"{type(label).__name__}"
+                )
         message = length_prefixed(b"voicenym/pseudonym/1") + length_prefixed(
             speaker.encode("utf-8", "surrogateescape")
         )
