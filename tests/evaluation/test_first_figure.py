@@ -53,6 +53,19 @@ def _axes(figure):
     return figure.subplots(1, 1, squeeze=False)
 
 
+def test_without_words_there_is_no_scale_of_words(monkeypatch):
+    """A point beside an empty scale of errors looks like one with many errors."""
+    drawn = []
+    monkeypatch.setattr(
+        first_figure, "paper", lambda height: drawn.append(Figure()) or (drawn[0], _axes(drawn[0]))
+    )
+    privacy_and_words([Point("one", Measured(20.0, 15.0, 26.0), None)], {})
+    axis = drawn[0].axes[0]
+    assert axis.get_xlabel() == "words were not measured"
+    assert not len(axis.get_xticks())
+    assert not axis.texts or all("not measured" not in text.get_text() for text in axis.texts)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_names_cover_neither_points_nor_one_another(seed):
     spots = np.random.default_rng(seed).uniform((0.05, 0.02), (0.7, 0.4), (12, 2)).tolist()

@@ -223,7 +223,8 @@ def test_what_was_not_measured_is_reported_with_the_reason(text):
     )  # fmt: skip
     assert "Bent, WER: words were not measured: no model." in words
     assert "Bent, DNSMOS: naturalness was not measured: no MOS." in words
-    assert "Bent, PER, rho_F0, EER if the key is lost: no reason was noted." in words
+    assert "Bent, PER, rho_F0: no reason was noted." in words
+    assert "Bent, EER if the key is lost: no attacker who has the key was run." in words
 
 
 def test_changes_from_the_original_stand_beside_the_figures(text):

@@ -120,9 +120,9 @@ class OneDirectionEach:
 def test_separate_speakers_are_distinct_and_mixed_ones_are_not(bench, monkeypatch):
     monkeypatch.setattr(codec_speakers, "CodecSpeakers", OneDirectionEach)
     own = [recording.speaker for recording in bench.recordings]
-    for speakers, distinct in ((own, True), ([f"s{i % 4}" for i in range(len(own))], False)):
+    for speakers, distinct in ((own, None), ([f"s{i % 4}" for i in range(len(own))], False)):
         monkeypatch.setattr(OneDirectionEach, "speakers", tuple(speakers))
         found = codec_speakers.encoder_vectors(bench)
-        assert found.findings[0].holds is distinct
+        assert found.findings[0].holds is distinct, "four speakers without errors decide nothing"
         assert found.drawings[0][1].startswith("<svg")
     assert found.panels[0].rows[0].figures[1].value == len(own)

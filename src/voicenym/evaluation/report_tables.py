@@ -105,7 +105,9 @@ def missing(evaluation: Evaluation) -> list[str]:
                 why = next((n for n in notes if word in n and "not measured" in n), "")
                 absent.setdefault(why, []).append(metric.name)
         if with_key(system) is None:
-            absent.setdefault("", []).append(f"{headline().name} if the key is lost")
+            absent["no attacker who has the key was run"] = [
+                f"{headline().name} if the key is lost"
+            ]
         for why, names in absent.items():
             reason = why or "no reason was noted"
             lines.append(f"{system.name}, {', '.join(names)}: {reason}")

@@ -63,7 +63,7 @@ def encoder_vectors(bench: Bench) -> Ours:
     alike, unlike = cosines[pairs & same], cosines[pairs & ~same]
     who = np.stack(np.meshgrid(speakers, speakers, indexing="ij"), axis=-1)
     drawn_rate = equal_error(alike, unlike, Speakers(who[pairs & same], who[pairs & ~same]))
-    rate = joint_figures.percent(drawn_rate, bench.budget.replicates)
+    rate = joint_figures.percent_of_trials(drawn_rate, bench.budget.replicates)
     columns = ("speakers", "recordings", "cosine of one speaker, median",
                "of two speakers, median", "EER, %, of pairs")  # fmt: skip
     numbers = (len(chosen), len(own), np.median(alike), np.median(unlike))

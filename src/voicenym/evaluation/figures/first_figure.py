@@ -71,7 +71,8 @@ def points(evaluation: Evaluation) -> list[Point]:
 def privacy_and_words(found: Sequence[Point], palette: Palette) -> Figure:
     """A cross for each system: intervals of its EER (upwards) and its word errors (to the right).
 
-    Systems without a word error rate have a strip of their own at the right.
+    Systems without a word error rate have a strip of their own at the right; if no words were
+    measured at all, there is no scale that their places could be read on.
     """
     figure, axes = paper(3.6)
     axis = axes[0, 0]
@@ -79,7 +80,8 @@ def privacy_and_words(found: Sequence[Point], palette: Palette) -> Figure:
     top = min(100.0, max(55.0, *(limit + 4.0 for limit in tops)))
     limits = [limit for point in found for limit in _ends(point.words) if point.words is not None]
     right = max([20.0, *(limit * 1.05 for limit in limits)])
-    strip = any(not _known(point.words) for point in found)
+    measured = any(_known(point.words) for point in found)
+    strip = measured and not all(_known(point.words) for point in found)
     end = right * (1.25 if strip else 1.0)
     axis.axhline(headline().chance or 50.0, color=GREY, ls=":", lw=1.2, zorder=0)
     if strip:
@@ -88,7 +90,8 @@ def privacy_and_words(found: Sequence[Point], palette: Palette) -> Figure:
     labels = []
     for point in found:
         colour = GREY if point.name == ORIGINAL else palette.get(point.name, COLOURS[0])
-        across = point.words.value if _known(point.words) and point.words else 1.12 * right
+        beside = 1.12 * right if measured else 0.5 * right
+        across = point.words.value if _known(point.words) and point.words else beside
         low, high = _ends(point.eer)
         axis.plot([across, across], [low, high], color=colour, lw=1.8)
         if _known(point.words):
@@ -98,10 +101,12 @@ def privacy_and_words(found: Sequence[Point], palette: Palette) -> Figure:
     axis.set(
         xlim=(0, end),
         ylim=(0, top),
-        xlabel="words that the recogniser gets wrong, % (further left: more is understood)",
+        xlabel="words that the recogniser gets wrong, % (further left: more is understood)"
+        if measured
+        else "words were not measured",
         ylabel="EER of the strongest attacker, %\n(50, dotted: chance)",
     )
-    axis.set_xticks([tick for tick in axis.get_xticks() if 0 <= tick <= right])
+    axis.set_xticks([tick for tick in axis.get_xticks() if measured and 0 <= tick <= right])
     _label(axis, labels)
     return figure
 
