@@ -10,7 +10,7 @@ import soundfile
 import torch
 
 import voicenym
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import content_encoders, language_scores
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import Whisper
@@ -18,6 +18,7 @@ from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.training.content import train_language as steps
 from voicenym.training.content.language_examples import Example
 from voicenym.training.content.train_language import LanguageConfig
+from voicenym.training.run.config import build
 
 RATE = 25.0
 TINY = {"width": 4, "inner": 4, "blocks": 1, "kernel": 3}
@@ -108,3 +109,15 @@ def test_the_recipe_makes_what_a_pipeline_loads(tmp_path):
     options["config"] = str(tmp_path / "deaf.yaml")
     with pytest.raises(CorpusError, match="needs tells_music: true"):
         voicenym.train("language", data=tmp_path / "own", other=tmp_path / "other", **options)
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("folds", 1), ("folds", 0), ("alarms", 0.0), ("alarms", 1.0), ("examples", 0),
+        ("seconds", 0.0), ("shortest", 0.0), ("shortest", 9.0), ("longest", -1.0),
+    ],
+)  # fmt: skip
+def test_settings_with_which_nothing_can_be_learnt_are_named(setting, value):
+    with pytest.raises(VoicenymError, match=rf"my\.yaml: .*{setting}"):
+        build(LanguageConfig, {setting: value}, "my.yaml")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.training.content.language_examples import Example
@@ -61,6 +61,18 @@ class LanguageConfig:
     alarms: float = 0.01
     limit_by: list[str] = field(default_factory=list)
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.folds < 2:
+            raise VoicenymError(f"folds: 2 at least, not {self.folds}")
+        if not 0.0 < self.alarms < 1.0:
+            raise VoicenymError(f"alarms: a share between 0 and 1, not {self.alarms:g}")
+        if self.examples < 1:
+            raise VoicenymError(f"examples: 1 at least, not {self.examples}")
+        if not 0.0 < self.shortest <= self.longest or self.seconds <= 0.0:
+            raise VoicenymError(
+                "seconds, shortest, longest: above 0, and shortest at most as long as longest"
+            )
 
 
 def fitted(
