@@ -12,7 +12,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets import weight_files
 from voicenym.nets.byte_planes import split
 from voicenym.nets.checkpoint import CONFIG, WEIGHTS, copy, fill, read, rebuilding, write
-from voicenym.nets.weight_files import PLANES
+from voicenym.nets.weight_files import DIFFERENCE, PLANES
 
 STATE = {"a": torch.linspace(-1, 1, 12).reshape(3, 4), "n": torch.tensor([1, 2])}
 OTHER = {"a": STATE["a"] + 1, "n": torch.tensor([3, 4])}
@@ -66,7 +66,7 @@ def test_weights_of_another_training_are_noticed(tmp_path):
         read(tmp_path / "one")
 
 
-@pytest.mark.parametrize("content", ["", "[]", "{"])
+@pytest.mark.parametrize("content", ["", "[]", "{", "[" * 100_000])
 def test_a_broken_configuration_is_named(tmp_path, content):
     write(tmp_path, STATE, {})
     (tmp_path / CONFIG).write_text(content)
@@ -202,3 +202,15 @@ def test_a_configuration_that_makes_no_network_is_named(tmp_path, error):
         rebuilding(tmp_path),
     ):
         raise error
+
+
+@pytest.mark.parametrize(
+    "header", [b"[" * 100_000, b'{"__metadata__": {"difference_from": "o"}, "a": 1}']
+)
+def test_a_difference_that_is_none_is_named(tmp_path, header):
+    write(tmp_path / "o", STATE, {})
+    write(tmp_path / "net", STATE, {})
+    (tmp_path / "net" / WEIGHTS).unlink()
+    (tmp_path / "net" / DIFFERENCE).write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(VoicenymError, match=r"model\.difference: "):
+        read(tmp_path / "net")

@@ -221,7 +221,7 @@ def configuration(folder: Path) -> dict[str, Any]:
         content = path.read_bytes()
         digests.verify(path, content)
         config = json.loads(content)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise VoicenymError(
             f"{path}: cannot be read ({why}); give a folder that holds {CONFIG} and {WEIGHTS}"

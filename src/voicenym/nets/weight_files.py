@@ -140,5 +140,5 @@ def _with_difference(path: Path, content: bytes) -> bytes:
         if stored(other).name == DIFFERENCE:
             raise VoicenymError(f"{other} is a difference itself")
         return weight_difference.applied(content, read(other))
-    except VoicenymError as error:
+    except (VoicenymError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise VoicenymError(f"{path}: {error}; install the package again") from error
