@@ -9,10 +9,11 @@ import logging
 import pytest
 from asgi_calls import answer, call
 
+from voicenym.apps.web import request_body
 from voicenym.apps.web.bearer_tokens import BearerTokens
 from voicenym.apps.web.hardening import OWNER, Protection, _BrokenOff, hardened
 from voicenym.apps.web.problem_details import Problem, problem_of
-from voicenym.apps.web.request_body import Limits
+from voicenym.apps.web.request_body import BoundedBody, Limits
 from voicenym.errors import AudioError
 
 TOKEN = "t" * 43
@@ -84,6 +85,25 @@ def test_a_slow_client_is_given_up():
     assert found.status == 408
     slow = Limits(idle_seconds=0.0, least_bytes_per_second=1 << 60)
     assert call(hardened(echo, Protection(limits=slow)), "POST", body=(b"a", b"b")).status == 408
+
+
+def test_a_client_that_was_fast_and_then_sends_a_byte_now_and_then_is_given_up(monkeypatch):
+    monkeypatch.setattr(request_body, "MOST_RESERVE", 0.1)
+    parts = [bytes(1 << 20), *[b"x"] * 500]
+
+    async def receive():
+        await asyncio.sleep(0.01)
+        part = parts.pop(0)
+        return {"type": "http.request", "body": part, "more_body": bool(parts)}
+
+    async def read():
+        body = BoundedBody({"headers": []}, receive, Limits(idle_seconds=0.1))
+        while not body.complete:
+            await body.receive()
+
+    with pytest.raises(Problem) as caught:
+        asyncio.run(read())
+    assert caught.value.status == 408
 
 
 def test_too_many_requests_of_a_client_are_refused_with_a_time():

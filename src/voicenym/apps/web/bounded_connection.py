@@ -1,9 +1,10 @@
 """Connections within bounds: their number, the time of headers, and clients that take no answer.
 
 Headers are timed for each request of a connection, since a client that has asked once may send half
-a request and stay. A client that takes nothing of its answer is left to the system, which ends the
-connection when its window was closed for so long (``TCP_USER_TIMEOUT``, tcp(7)); other systems than
-Linux have no such limit.
+a request and stay. What a client takes of its answers is read from the system's count of
+acknowledged bytes, also after the last request and while the connection is being closed, which
+waits for the client. A client that has vanished is left to the system (``TCP_USER_TIMEOUT``,
+tcp(7)). Other systems than Linux have neither limit.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import contextlib
 import socket
 from typing import Any
 
+from voicenym.apps.web.client_pace import Pace, keep_nothing, taken
 from voicenym.apps.web.problem_details import Problem
 from voicenym.apps.web.security_headers import with_security_headers
 
@@ -24,6 +26,8 @@ MOST_CONNECTIONS = 512
 """Open connections; further ones are closed at once."""
 UNREAD_SECONDS = 60.0
 """Of a client that takes no byte of what was sent."""
+LOOK_SECONDS = 5.0
+"""Between looks at what a client has taken."""
 
 
 def end_unread(listening: socket.socket) -> None:
@@ -48,6 +52,25 @@ def bounded_protocol() -> type:
                 transport.close()
             else:
                 self._expect_request(HEADER_SECONDS, None)
+                self._watch(transport, None, 0)
+
+        def _watch(self, transport: Any, pace: Pace | None, before: int) -> None:
+            """Ends the connection of a client that is too slow with what was written to it."""
+            connection = transport.get_extra_info("socket")
+            found = None if connection is None else taken(connection)
+            if found is None:  # it has ended, or the system does not tell
+                return
+            count, held = found
+            if held + transport.get_write_buffer_size() == 0:
+                pace = None
+            else:
+                pace = pace or Pace(UNREAD_SECONDS, most=UNREAD_SECONDS)
+                pace.note(LOOK_SECONDS, count - before)
+                if pace.left <= 0:
+                    keep_nothing(connection)
+                    transport.abort()
+                    return
+            self.loop.call_later(LOOK_SECONDS, self._watch, transport, pace, count)
 
         def on_response_complete(self) -> None:
             answered = self.cycle

@@ -7,6 +7,7 @@ import contextlib
 from dataclasses import dataclass
 
 from voicenym.apps.web.asgi_types import Message, Receive, Scope, header
+from voicenym.apps.web.client_pace import LEAST_BYTES_PER_SECOND, MOST_RESERVE, Pace
 from voicenym.apps.web.problem_details import Problem
 
 LINGER_BYTES, LINGER_SECONDS = 64 << 20, 5.0
@@ -22,7 +23,8 @@ class Limits:
         burst: requests of one client at once.
         parallel: requests in flight, of all clients together, uploads included.
         idle_seconds: without a byte of a body that is not complete.
-        least_bytes_per_second: of a body, on average from its first ``idle_seconds`` on.
+        least_bytes_per_second: of a body, on average over :data:`~client_pace.MOST_RESERVE`, after
+            its first ``idle_seconds``.
     """
 
     body_bytes: int = 200 << 20
@@ -30,7 +32,7 @@ class Limits:
     burst: int = 60
     parallel: int = 128
     idle_seconds: float = 20.0
-    least_bytes_per_second: int = 2_000
+    least_bytes_per_second: int = LEAST_BYTES_PER_SECOND
 
 
 class BoundedBody:
@@ -52,7 +54,8 @@ class BoundedBody:
 
     def __init__(self, scope: Scope, receive: Receive, limits: Limits) -> None:
         self._receive, self._limits = receive, limits
-        self._started = asyncio.get_running_loop().time()
+        most = max(MOST_RESERVE, limits.idle_seconds)
+        self._pace = Pace(limits.idle_seconds, limits.least_bytes_per_second, most)
         self.received = 0
         self.complete = False
         self.problem: Problem | None = None
@@ -68,17 +71,22 @@ class BoundedBody:
         """
         if self.complete:  # what follows is the end of the connection, which may take its time
             return await self._receive()
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        patience = min(self._limits.idle_seconds, self._pace.left)
         try:
-            message = await asyncio.wait_for(self._receive(), self._patience())
+            message = await asyncio.wait_for(self._receive(), patience)
         except TimeoutError:
             raise self._kept(_too_slow()) from None
         if message["type"] != "http.request":
             return message
-        self.received += len(message.get("body", b""))
+        count = len(message.get("body", b""))
+        self._pace.note(loop.time() - started, count)
+        self.received += count
         self.complete = not message.get("more_body", False)
         if self.received > self._limits.body_bytes:
             raise self._kept(self._too_large())
-        if not self.complete and self._patience() <= 0:
+        if not self.complete and self._pace.left <= 0:
             raise self._kept(_too_slow())
         return message
 
@@ -97,13 +105,6 @@ class BoundedBody:
                         return
                     read += len(message.get("body", b""))
                     self.complete = not message.get("more_body", False)
-
-    def _patience(self) -> float:
-        """Seconds to wait for the next part of the body."""
-        limits = self._limits
-        past = asyncio.get_running_loop().time() - self._started
-        slowest = limits.idle_seconds + self.received / limits.least_bytes_per_second
-        return min(limits.idle_seconds, slowest - past)
 
     def _kept(self, problem: Problem) -> Problem:
         self.problem = problem
