@@ -115,7 +115,8 @@ def summary(outcomes: Mapping[str, Outcome]) -> str:
         "little more; a claim is *undecided* where its intervals leave it open, or where there is "
         "none. Intervals of min C_llr, ROCCH-EER and expected disclosure (ZEBRA) that were "
         "measured before 29 November 2026 are percentiles, which show too little protection and "
-        "are too narrow ([Metrics](measuring/metrics.md)).",
+        "are too narrow; those of G_VD and DeID that were measured before 30 November 2026 are "
+        "half as wide as they should be ([Metrics](measuring/metrics.md)).",
         "",
         "## Against the papers",
         "",
