@@ -138,8 +138,7 @@ class WordCodes(Pipeline):
             "detected; others become English sounds",
             "words of children are often lost already in the codes",
             "live, it is 0.4 s late (0.2 s with delay=short) and timing is kept, which attackers "
-            "use (EER 20.9 % of files, of streams 24.1 % by an attacker who learned from an eighth "
-            "of the speech), and more words are "
+            "use (EER 20.9 % of files, 21.4 % of streams), and more words are "
             "lost: WER by Whisper tiny.en is 1.48 times the originals' (with delay=short 1.87)",
             "music between speech, overlapping talkers and whispering are spoken as if they were "
             "one voice",
