@@ -78,7 +78,9 @@ class Terminal:
         self.peer.send(self.peer.packet(numpy.full(COUNT, 0.5, numpy.float32)), self.port)
         self.peer.socket.settimeout(0.02)
         try:
-            data = self.peer.socket.recv(2_000)
+            data, sender = self.peer.socket.recvfrom(2_000)
+            if sender[1] != self.port:
+                data = None  # of another session, whose peer had this port before
         except TimeoutError:
             data = None
         while select.select([self.master], [], [], 0)[0]:

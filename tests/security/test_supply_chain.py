@@ -26,7 +26,7 @@ from packaging.version import Version
 import voicenym
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets import checkpoint as folder
-from voicenym.nets import digests
+from voicenym.nets import digests, weight_files
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = sorted(path.stem for path in (ROOT / "locks").glob("*.txt"))
@@ -248,7 +248,7 @@ def test_every_bundled_file_of_weights_is_pinned():
     suffixes = (".safetensors", ".planes", ".difference", ".pt", ".bin")
     there = [path for path in digests.PACKAGE.rglob("*") if path.suffix in suffixes]
     weights = {name for name in digests.pinned() if name.endswith(".safetensors")}
-    otherwise = (folder.PLANES, folder.DIFFERENCE)
+    otherwise = (weight_files.PLANES, weight_files.DIFFERENCE)
     found = [path.with_suffix(".safetensors") if path.name in otherwise else path for path in there]
     assert sorted(path.relative_to(digests.PACKAGE).as_posix() for path in found) == sorted(weights)
 
@@ -290,7 +290,7 @@ def test_a_folder_that_was_put_into_the_package_is_refused(package):
 def test_a_command_refuses_exchanged_weights_and_writes_nothing(tmp_path, sample):
     copy = tmp_path / "installed" / "voicenym"
     shutil.copytree(ROOT / "src" / "voicenym", copy)  # with what was compiled
-    path = copy / "resynthesis" / "bundled" / "base" / folder.PLANES
+    path = copy / "resynthesis" / "bundled" / "base" / weight_files.PLANES
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)

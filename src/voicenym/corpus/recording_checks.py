@@ -21,7 +21,7 @@ MOST_CLIPPED = 0.10
 """Share of samples at full scale above which a recording is refused."""
 SOME_CLIPPED = 0.001
 """Share of samples at full scale above which a warning is given."""
-SOME_OFFSET = 0.002
+SOME_OFFSET = 0.01
 """Mean of a channel's samples from which a warning is given; that of 166 real recordings is 0.00015
 at most.
 """

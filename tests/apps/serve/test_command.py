@@ -92,7 +92,7 @@ def test_mutual_tls_lets_in_who_has_a_certificate(start, certificates, speech):
     stranger = ssl.create_default_context(cafile=certificates / "ca.pem")
     with start(certificates / "server", *line, verify=trusted) as found:
         assert found.url.startswith("https://")
-        with httpx.Client(base_url=found.url, verify=trusted, timeout=60) as client:
+        with httpx.Client(base_url=found.url, verify=trusted, timeout=600) as client:
             answer = client.post(
                 "/v1/anonymize", files={"file": speech}, data={"system": "mcadams"}
             )
