@@ -155,6 +155,19 @@ def test_mute_and_end_are_silence():
     assert not through(voice, ramp(1_600), 48_000, 480).any(), "another rate does not revive it"
 
 
+@pytest.mark.parametrize("silent", [True, False])
+def test_who_mutes_while_the_model_loads_is_not_heard(silent):
+    """A platform calls from another thread than the one that computes."""
+
+    def make(rate):
+        voice.mute(True)
+        voice.mute(silent)
+        return Negative(0)
+
+    voice = FrameAnonymizer(make, Clock())
+    assert through(voice, ramp(1_600), 16_000, 160).any() != silent
+
+
 class Frame:
     """As LiveKit's ``rtc.AudioFrame``."""
 

@@ -119,6 +119,25 @@ def test_a_system_that_hangs_gives_silence_and_late_frames_are_dropped():
     assert all(level[n] > 0.1 + 0.8 * 18 / 59 for n in sounding), "nothing from before"
 
 
+def test_a_frame_that_cannot_be_read_is_silence_and_a_message(monkeypatch):
+    async def call():
+        track = AnonymizedTrack(
+            Spoken(numpy.full(3 * COUNT, 0.5, numpy.float32)), lambda rate: Negative(0), 60.0
+        )
+        first = await track.recv()
+        monkeypatch.setattr(track, "_floats", {})
+        monkeypatch.setattr(av, "AudioResampler", lambda **given: 1 / 0)
+        second = await track.recv()
+        track.stop()
+        return read(first), read(second), track.voice.messages()
+
+    first, second, messages = asyncio.run(call())
+    assert first.any()
+    assert not second.any()
+    (message,) = messages
+    assert "silence goes out" in message
+
+
 def test_a_stopped_track_stops_its_source_and_ends():
     async def call():
         source = Spoken(numpy.zeros(10 * COUNT, numpy.float32))

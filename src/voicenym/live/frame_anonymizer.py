@@ -44,6 +44,7 @@ class FrameAnonymizer:
         self._engine: LiveEngine | None = None
         self._kind = (0, 0, 0)  # rate, block, margin
         self._lock = threading.Lock()
+        self._muting = threading.Lock()  # not held while a system computes or is made
         self._silent = False
         self._said: list[str] = []
         self.failures = 0
@@ -65,7 +66,7 @@ class FrameAnonymizer:
             if found.shape == (len(out), 1):
                 out += found
         except Exception as error:  # whatever it is, zeros go out
-            self._failed(error)
+            self.note_failure(error)
         return out
 
     def process_pcm(self, data: bytes | memoryview, rate: int, channels: int = 1) -> bytes:
@@ -76,14 +77,15 @@ class FrameAnonymizer:
             whole = numpy.clip(numpy.round(out * FULL_SCALE), -FULL_SCALE, FULL_SCALE - 1)
             return whole.astype(numpy.int16).tobytes()
         except Exception as error:
-            self._failed(error)
+            self.note_failure(error)
             return bytes(memoryview(data).nbytes)
 
     def mute(self, silent: bool) -> None:
         """Silence at once, until called with False; the system gets silence meanwhile."""
-        self._silent = silent
-        if self._engine is not None:
-            self._engine.mute(silent)
+        with self._muting:
+            self._silent = silent
+            if self._engine is not None:
+                self._engine.mute(silent)
 
     def end(self, why: str) -> None:
         """End it: zeros from now on."""
@@ -94,6 +96,12 @@ class FrameAnonymizer:
     def state(self) -> State:
         """What the engine does."""
         return State.STARTING if self._engine is None else self._engine.state
+
+    def note_failure(self, error: Exception) -> None:
+        """Count a frame that could not be read or anonymized; the first gives a message."""
+        self.failures += 1
+        if self.failures == 1:
+            self._said.append(f"a frame failed ({type(error).__name__}); silence goes out")
 
     def messages(self) -> list[str]:
         """New sentences for whoever watches, oldest first."""
@@ -133,12 +141,8 @@ class FrameAnonymizer:
             return engine
         self._said += self.messages()
         engine = LiveEngine(lambda: self._make(rate), rate, block, margin, clock=self._clock)
-        engine.mute(self._silent)
+        with self._muting:  # what is muted while the stream is made stays silent
+            engine.mute(self._silent)
+            self._engine, self._kind = engine, kind
         engine.work()  # makes the stream
-        self._engine, self._kind = engine, kind
         return engine
-
-    def _failed(self, error: Exception) -> None:
-        self.failures += 1
-        if self.failures == 1:
-            self._said.append(f"a frame failed ({type(error).__name__}); silence goes out")

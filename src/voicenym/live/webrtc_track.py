@@ -118,8 +118,9 @@ class AnonymizedTrack(MediaStreamTrack):
             samples = numpy.concatenate(parts, axis=1).T
             if len(samples) == frame.samples:
                 return samples
-        except Exception:  # such as a format that libav does not convert
-            self.voice.failures += 1
+            raise ValueError("libav gave another number of samples")
+        except Exception as error:  # such as a format that libav does not convert
+            self.voice.note_failure(error)
         return numpy.zeros((frame.samples, 1), numpy.float32)
 
 
