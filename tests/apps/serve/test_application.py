@@ -75,6 +75,24 @@ def test_it_is_ready_once_a_worker_has_started(service, monkeypatch, caplog):
     assert call(app, path="/ready").status == 200
 
 
+def test_a_server_that_is_asked_to_end_at_its_start_says_nothing_of_workers(
+    service, monkeypatch, caplog
+):
+    """systemd ends all processes of a unit at once, the copied one among them."""
+
+    async def no_worker(memory):
+        return False
+
+    async def ended(seconds):
+        service.end()
+
+    monkeypatch.setattr(service.runner, "can_work", no_worker)
+    monkeypatch.setattr(service_module.asyncio, "sleep", ended)
+    asyncio.run(service.get_ready())
+    assert caplog.text == ""
+    assert not service.is_ready
+
+
 def test_health_is_told_at_any_load(service):
     limits = Limits(parallel=0, per_second=1.0, burst=1)
     app = application(service, Protection(limits, is_open=is_open, is_metered=is_metered))

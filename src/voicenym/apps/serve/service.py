@@ -105,11 +105,17 @@ class Service:
         self._background: set[asyncio.Task[None]] = set()
 
     async def get_ready(self) -> None:
-        """Notes when workers start and confine themselves; until then it tries again."""
+        """Notes when workers start and confine themselves; until then it tries again.
+
+        A signal that ends the server may end the copied process first, as systemd does: a failure
+        is only said when the server still runs at the next attempt.
+        """
         while not await self.runner.can_work(self.limits.memory):
-            logging.getLogger(LOGGER).error("no worker process could be started; trying again")
             await asyncio.sleep(RETRY_SECONDS)
-        self.is_ready = True
+            if self._is_ending:
+                return
+            logging.getLogger(LOGGER).error("no worker process could be started; trying again")
+        self.is_ready = not self._is_ending
 
     async def task_of(self, owner: str, upload: Upload, is_job: bool = False) -> Task:
         """Task of an upload.
