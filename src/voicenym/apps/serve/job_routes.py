@@ -121,7 +121,8 @@ async def _events(job: Job) -> AsyncIterator[str]:
             return
         while True:
             try:
-                await asyncio.wait_for(changed.wait(), HEARTBEAT)
+                async with asyncio.timeout(HEARTBEAT):
+                    await changed.wait()
                 break
             except TimeoutError:
                 yield ": waiting\n\n"

@@ -18,8 +18,9 @@ from voicenym.apps.web.quiet_log import LOGGER
 
 MOST_BYTES = 64 << 10
 """Bytes of a message of a worker."""
-MOST_WAITING = 256 << 10
-"""Bytes of frames that a worker has not taken; it hangs if there are more."""
+MOST_WAITING = 2 << 20
+"""Bytes of frames that a worker has not taken; it hangs if there are more. After a pause of the
+network 10 s of sound may come at once, 1 MB at 48 kHz."""
 _LENGTH = struct.Struct("!i")
 """How :class:`multiprocessing.connection.Connection` writes the length of a message."""
 

@@ -25,7 +25,7 @@ IDLE_SECONDS = 10.0
 SEND_SECONDS = 5.0
 """For one message, until the client counts as one that takes none."""
 UNHEARD_SECONDS = 5.0
-"""Of answers that the client has not taken."""
+"""Of answers that the client has not taken; and without an answer of the worker."""
 AHEAD_SECONDS = 2.0
 """By which a client's sound may be ahead of the clock, after a pause of the network."""
 
@@ -91,8 +91,8 @@ class _Session:
         self._client, self._worker, self._rate = client, worker, rate
         self._frames = FrameReader(rate)
         self._ready = asyncio.Event()
-        self._begun = self._last = 0.0
-        self._answered = 0
+        self._begun = self._last = self._asked = 0.0
+        self._sent = self._answered = 0
 
     async def inward(self) -> None:
         """Frames of the client to the worker, until the client ends the session."""
@@ -107,9 +107,30 @@ class _Session:
                 raise Problem(400, "A frame came too early.", "Send sound after the message ready.")
             self._last = loop.time()
             self._begun = self._begun or self._last
-            frame = self._frames.read(data)
-            self._check_pace(frame, self._last - self._begun)
-            self._worker.send(data)
+            self.forward(data)
+
+    def forward(self, data: bytes) -> None:
+        """Hands a frame of the client to the worker.
+
+        Raises:
+            Problem: it is malformed, too early or too late; the worker does not answer.
+        """
+        frame = self._frames.read(data)
+        self._check_pace(frame)
+        self._worker.send(data)
+        self._sent = frame.at
+
+    def note_answer(self, data: bytes) -> None:
+        """Notes an answer of the worker.
+
+        Raises:
+            Problem: 500 for what is no answer.
+        """
+        try:
+            self._answered, *_ = read_answer(data)
+        except Problem:
+            raise defect() from None
+        self._asked = asyncio.get_running_loop().time()
 
     async def idle(self) -> None:
         """Ends the session when no frame comes, from the message ready on."""
@@ -120,15 +141,17 @@ class _Session:
             await asyncio.sleep(left)
         raise _silent(IDLE_SECONDS)
 
-    def _check_pace(self, frame: SoundFrame, past: float) -> None:
-        if self._frames.received / self._rate > past + AHEAD_SECONDS:
+    def _check_pace(self, frame: SoundFrame) -> None:
+        now = self._last
+        if self._frames.received / self._rate > now - self._begun + AHEAD_SECONDS:
             raise Problem(
                 429, "Sound comes faster than it lasts.", "Send each frame when it was recorded."
             )
-        most = UNHEARD_SECONDS * self._rate
-        if (frame.at - self._answered) % WRAP > most:
+        if self._answered == self._sent:  # the worker has nothing else to do
+            self._asked = now
+        elif now - self._asked > UNHEARD_SECONDS:  # not in sound, which may come all at once
             raise busy("The worker process of this session does not answer.", 2.0)
-        if (self._answered - frame.heard) % WRAP > most:
+        if (self._answered - frame.heard) % WRAP > UNHEARD_SECONDS * self._rate:
             raise Problem(
                 408,
                 f"The client is {UNHEARD_SECONDS:g} s behind with what it takes.",
@@ -140,14 +163,12 @@ class _Session:
         while True:
             waits = None if self._ready.is_set() else READY_SECONDS
             try:
-                kind, value = await asyncio.wait_for(self._worker.receive(), waits)
+                async with asyncio.timeout(waits):
+                    kind, value = await self._worker.receive()
             except TimeoutError:
                 raise busy("The system was not ready in time.", 10.0) from None
             if kind == SOUND:
-                try:
-                    self._answered, *_ = read_answer(value)
-                except Problem:
-                    raise defect() from None
+                self.note_answer(value)
                 await self._client.send({"bytes": value})
             elif kind in (READY, STATUS):
                 event = "ready" if kind == READY else "status"
@@ -165,7 +186,11 @@ def _status(value: bytes) -> dict[str, Any]:
 
 
 class _Client:
-    """Messages of one client, in bounded time."""
+    """Messages of one client, in bounded time.
+
+    ``asyncio.wait_for`` of Python 3.11 loses a cancellation that comes as its message does: a
+    session that was to end would go on for as long as the client stays.
+    """
 
     def __init__(self, receive: Receive, send: Send) -> None:
         self._receive, self._send = receive, send
@@ -177,7 +202,8 @@ class _Client:
             Problem: 408 if none comes in time.
         """
         try:
-            message = await asyncio.wait_for(self._receive(), seconds)
+            async with asyncio.timeout(seconds):
+                message = await self._receive()
         except TimeoutError:
             raise _silent(seconds or 0.0) from None
         if message["type"] != "websocket.receive":
@@ -192,7 +218,8 @@ class _Client:
             Problem: 408 if the client does not take it.
         """
         try:
-            await asyncio.wait_for(self._send({"type": "websocket.send", **content}), SEND_SECONDS)
+            async with asyncio.timeout(SEND_SECONDS):
+                await self._send({"type": "websocket.send", **content})
         except TimeoutError:
             raise Problem(408, "The client takes no sound.", "Start a new session.") from None
 

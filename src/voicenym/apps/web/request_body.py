@@ -75,7 +75,8 @@ class BoundedBody:
         started = loop.time()
         patience = min(self._limits.idle_seconds, self._pace.left)
         try:
-            message = await asyncio.wait_for(self._receive(), patience)
+            async with asyncio.timeout(patience):
+                message = await self._receive()
         except TimeoutError:
             raise self._kept(_too_slow()) from None
         if message["type"] != "http.request":
