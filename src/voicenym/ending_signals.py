@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import traceback
 
 
 def ending_signals() -> tuple[int, ...]:
@@ -24,3 +25,13 @@ def ignore_hangups() -> None:
     """
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
+
+
+def raised_by_handler(error: BaseException) -> bool:
+    """Whether the handler of a signal raised an exception, such as the exit that SIGTERM asks for.
+
+    Args:
+        error: with its traceback.
+    """
+    handlers = {getattr(signal.getsignal(one), "__code__", None) for one in signal.valid_signals()}
+    return any(frame.f_code in handlers for frame, _ in traceback.walk_tb(error.__traceback__))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 import pytest
 import torch
 
@@ -130,3 +133,24 @@ def test_samples_of_another_layout_or_scale_are_refused():
 def test_a_label_that_is_no_text_is_named():
     with pytest.raises(TypeError, match=r"is text, such as str\(label\), and no int"):
         Key.generate().pseudonym(3)
+
+
+def test_a_core_that_ends_the_program_is_an_error_that_names_the_system():
+    """A command would have ended with status 0 and without a word, and written nothing."""
+    with pytest.raises(AudioError, match=r"theirs is defective: it tried to end .*SystemExit: 0"):
+        through(lambda block: sys.exit(0))
+
+
+def test_an_exit_that_a_signal_asks_for_during_a_core_passes():
+    """SIGTERM ends a command whatever its system does at that moment."""
+
+    def ended(number, frame):
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, ended)
+    try:
+        with pytest.raises(SystemExit) as found:
+            through(lambda block: signal.raise_signal(signal.SIGTERM))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert found.value.code == 128 + signal.SIGTERM

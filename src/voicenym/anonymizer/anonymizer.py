@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from voicenym.anonymizer.card import Card
 from voicenym.anonymizer.checked_input import checked, checked_pseudonyms, checked_rate
+from voicenym.anonymizer.core_output import without_exit
 from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, working_rate
@@ -201,8 +202,9 @@ class Anonymizer(VoiceChoice, ABC):
         rate = checked_rate(rate)
         working = self.working_rate(rate)
         scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]
-        profiler = self.profiler(channels, working, scaled)
-        return Profiling(profiler, rate, working, channels, self.device)
+        with without_exit(self.card.name):
+            profiler = self.profiler(channels, working, scaled)
+        return Profiling(profiler, rate, working, channels, self.device, self.card.name)
 
     def revision_for(self, pseudonym: Pseudonym | Key) -> int:
         """The revision in force: that of the system, else of the key, else the latest.
@@ -342,7 +344,8 @@ class Anonymizer(VoiceChoice, ABC):
         rate = checked_rate(rate)
         working = self.working_rate(rate)
         drawn = [self.drawn(pseudonym) for pseudonym in checked_pseudonyms(pseudonyms)]
-        core = self.core_for(drawn, rate, profile)
+        with without_exit(self.card.name):
+            core = self.core_for(drawn, rate, profile)
         if low_delay and hasattr(core, "use_low_delay"):  # a core that converts rates itself
             core.use_low_delay()
         return Stream(core, rate, working, len(pseudonyms), self.device, low_delay, self.card.name)

@@ -6,9 +6,12 @@ little would end in silence, one that gives too much would lose its end, and NaN
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from voicenym.anonymizer.torch_state import check_torch_state
+from voicenym.ending_signals import raised_by_handler
 from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
@@ -85,7 +88,31 @@ class CoreOutput:
             raise self._defect("gave NaN or infinity")
 
     def _defect(self, what: str) -> AudioError:
-        return AudioError(
-            f"the system {self._system} is defective: it {what}; update the package that it comes "
-            "from, or choose another system"
-        )
+        return _defect(self._system, what)
+
+
+@contextmanager
+def without_exit(system: str) -> Iterator[None]:
+    """Runs code of a system, whose ``sys.exit()`` is an error and does not end the program.
+
+    A command that it ended would have written nothing, with exit status 0.
+
+    Args:
+        system: its name, for messages.
+
+    Raises:
+        AudioError: the system's code raised SystemExit; that of a signal's handler passes.
+    """
+    try:
+        yield
+    except SystemExit as error:
+        if raised_by_handler(error):
+            raise
+        raise _defect(system, f"tried to end the program (SystemExit: {error})") from error
+
+
+def _defect(system: str, what: str) -> AudioError:
+    return AudioError(
+        f"the system {system} is defective: it {what}; update the package that it comes from, or "
+        "choose another system"
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 from voicenym.anonymizer.checked_input import checked
-from voicenym.anonymizer.core_output import CoreOutput
+from voicenym.anonymizer.core_output import CoreOutput, without_exit
 from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class Stream:
         self.rate = rate
         self.rows = rows
         self._core = core
+        self._system = system
         self._made = CoreOutput(core, system, rows, working)
         self._device = device
         changer = LowDelayRateChanger if low_delay else RateChanger
@@ -169,11 +170,12 @@ class Stream:
 
         self._ended = True
         working = self._made.got(self._with_lead(working))
-        if self._finish_core is None:
-            tail = self._made.checked(self._core.push(working))
-            tail = torch.cat([tail, self._made.checked(self._core.flush(), last=True)], dim=1)
-        else:
-            tail = self._made.checked(self._finish_core(working), last=True)
+        with without_exit(self._system):
+            if self._finish_core is None:
+                tail = self._made.checked(self._core.push(working))
+                tail = torch.cat([tail, self._made.checked(self._core.flush(), last=True)], dim=1)
+            else:
+                tail = self._made.checked(self._finish_core(working), last=True)
         tail = torch.cat([self._up.push(self._without_lead(tail)), self._up.flush()], dim=1)
         # Two conversions of rate round the length twice: at most a few samples too many or few.
         missing = max(self.lengths([self._pushed] * self.rows)) - self._returned
@@ -182,7 +184,8 @@ class Stream:
 
     def _through(self, samples: torch.Tensor) -> torch.Tensor:
         working = self._made.got(self._with_lead(self._down.push(samples)))
-        made = self._made.checked(self._core.push(working))
+        with without_exit(self._system):
+            made = self._made.checked(self._core.push(working))
         out = self._up.push(self._without_lead(made))
         if self._core_lengths is None:
             out = out[:, : self._pushed - self._returned]
@@ -235,18 +238,29 @@ class Stream:
 class Profiling:
     """First pass over a recording at any rate; :meth:`result` is what ``stream`` wants."""
 
-    def __init__(self, profiler: Profiler, rate: int, working: int, rows: int, device: str) -> None:
+    def __init__(
+        self,
+        profiler: Profiler,
+        rate: int,
+        working: int,
+        rows: int,
+        device: str,
+        system: str = "",
+    ) -> None:
         from voicenym.dsp.resampling import RateChanger
 
-        self._profiler = profiler
+        self._profiler, self._system = profiler, system
         self._down = RateChanger(rate, working, rows)
         self._device = device
 
     def push(self, block: torch.Tensor) -> None:
         """``[channel, time]`` or ``[time]``, float32 in [-1, 1]."""
-        self._profiler.push(self._down.push(checked(block)).to(self._device))
+        samples = self._down.push(checked(block)).to(self._device)
+        with without_exit(self._system):
+            self._profiler.push(samples)
 
     def result(self) -> Any:
         """The profile of all that was pushed."""
-        self._profiler.push(self._down.flush().to(self._device))
-        return self._profiler.result()
+        with without_exit(self._system):
+            self._profiler.push(self._down.flush().to(self._device))
+            return self._profiler.result()

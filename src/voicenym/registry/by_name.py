@@ -130,7 +130,7 @@ class Registry(Names[T]):
             return maker(**given)
         except VoicenymError:
             raise
-        except Exception as error:  # such as an abstract class
+        except (Exception, SystemExit) as error:  # such as an abstract class
             raise self.broken(name, f"{type(error).__name__}: {quoted(str(error))}") from error
 
     def load(self, text: str, /, **options: Any) -> T:
