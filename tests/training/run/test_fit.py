@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import signal
 
 import lightning.pytorch as pl
@@ -224,3 +225,27 @@ def test_a_loading_process_that_is_killed_is_replaced_but_not_for_ever(
         return
     assert go().steps == 6
     assert sum("another takes its place" in text for text in messages) == 1
+
+
+def test_a_training_goes_on_without_a_log_whose_folder_is_removed(tmp_path, capfd):
+    said = []
+
+    class Logging(Line):
+        def training_step(self, batch, index):
+            shutil.rmtree(tmp_path / "log", ignore_errors=True)
+            self.logger.experiment.add_text("words", "w" * 10_000, index)
+            self.logger.experiment.flush()
+            return super().training_step(batch, index)
+
+    loaders = [torch.utils.data.DataLoader(Drawn(count, 0), 2) for count in (4, 1)]
+    machine = Machine("cpu", workers=0)
+    limits = Limits(6)
+    outcome = fit(
+        Logging(), *loaders, tmp_path, limits, monitor="slope", machine=machine, say=said.append
+    )
+    assert (outcome.steps, outcome.finished) == (6, True)
+    assert [text for text in said if "goes on without this log" in text] == [
+        f"{tmp_path / 'log'}: cannot be written (No such file or directory); the training goes on "
+        "without this log"
+    ]
+    assert "Traceback" not in capfd.readouterr().err

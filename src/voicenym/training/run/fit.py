@@ -15,13 +15,13 @@ from typing import Any, Literal
 import lightning.pytorch as pl
 import torch
 from lightning.pytorch.callbacks import EarlyStopping, ModelCheckpoint
-from lightning.pytorch.loggers import TensorBoardLogger
 
 from voicenym import processes
 from voicenym.errors import VoicenymError
 from voicenym.private import closed, private_folder
 from voicenym.training.run.batch_memory import fitting, out_of_memory
 from voicenym.training.run.checkpoint_files import CheckpointFiles, remove_partial
+from voicenym.training.run.event_log import EventLog, quiet_threads
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.run_callbacks import (
     CURVE,
@@ -145,7 +145,7 @@ def fit(
         if limits.patience is not None:
             callbacks.append(EarlyStopping(monitor, patience=limits.patience))
         # checkpoints and logs are written by Lightning and TensorBoard
-        with closed(), warnings.catch_warnings():
+        with closed(), quiet_threads(), warnings.catch_warnings():
             # Lightning recommends more loader processes and larger batches than a laptop can use.
             warnings.simplefilter("ignore")
             logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
@@ -159,7 +159,7 @@ def fit(
                 check_val_every_n_epoch=1,
                 num_sanity_val_steps=0,
                 gradient_clip_val=clip,
-                logger=TensorBoardLogger(folder, name="log", version=""),
+                logger=EventLog(folder, say),
                 log_every_n_steps=10,
                 callbacks=callbacks,
                 plugins=[CheckpointFiles()],
