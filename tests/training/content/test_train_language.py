@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -121,3 +122,19 @@ def test_the_recipe_makes_what_a_pipeline_loads(tmp_path):
 def test_settings_with_which_nothing_can_be_learnt_are_named(setting, value):
     with pytest.raises(VoicenymError, match=rf"my\.yaml: .*{setting}"):
         build(LanguageConfig, {setting: value}, "my.yaml")
+
+
+def test_speakers_of_whom_no_limit_can_be_found_are_told_before_any_analysis():
+    config = LanguageConfig()  # 100 examples for alarms of 1 %
+    others = [f"other{number}" for number in range(9)]
+    own = {f"own{number}": "read" if number % 2 else "calls" for number in range(50)}
+    steps.check_speakers(own, others, config)
+    with pytest.raises(CorpusError, match="24 speakers in --data give 96 examples at most"):
+        steps.check_speakers(dict(list(own.items())[:24]), others, config)
+    with pytest.raises(CorpusError, match="25 speakers in --data give 50 examples"):
+        steps.check_speakers(own, others, replace(config, limit_by=["read"], changed=0.0))
+    with pytest.raises(CorpusError, match="fall into one of 4 folds"):
+        steps.check_speakers(own, others[:1], config)
+    for sides in (({}, others), (own, ())):
+        with pytest.raises(CorpusError, match="one of the two sides"):
+            steps.check_speakers(*sides, config)

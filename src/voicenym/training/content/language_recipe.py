@@ -85,6 +85,8 @@ class LanguageRecipe(DataOptions):
             raise CorpusError(
                 f"speaker {min(shared)} is both in --data and in --other; give each speaker once"
             )
+        groups = {one.speaker: _group(one) for one in reversed(own)}
+        steps.check_speakers(groups, {one.speaker for one in others}, config)
         examples = [
             *_examples(content, own, False, config, report),
             *_examples(content, others, True, config, report),
@@ -137,6 +139,11 @@ class LanguageRecipe(DataOptions):
         )
 
 
+def _group(recording: Recording) -> str:
+    """Corpus or language of a speaker by their first recording; else the speaker."""
+    return recording.corpus or recording.speaker
+
+
 def _examples(
     content: Content,
     recordings: Sequence[Recording],
@@ -167,7 +174,7 @@ def _examples(
                     report.skipped.add(some[place].name, str(error))
             return signals
 
-        group = some[0].corpus or speaker
+        group = _group(some[0])
         for signal in language_examples.joined(read(), config.seconds, config.examples):
             signals = [signal]
             if float(torch.rand((), generator=generator)) < config.changed:

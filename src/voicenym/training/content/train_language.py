@@ -7,7 +7,7 @@ the others, for the limit and for the figures.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,8 @@ from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.training.content.language_examples import Example
 from voicenym.training.content.language_limits import prefix_means
+
+NO_SIDE = "there is no speech of one of the two sides; give --data and --other"
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,36 @@ class LanguageConfig:
             )
 
 
+def check_speakers(own: Mapping[str, str], others: Collection[str], config: LanguageConfig) -> None:
+    """Refuses speakers of whom no limit can be found, before their speech is analysed.
+
+    Args:
+        own: group by speaker of the own language.
+        others: speakers of other languages.
+        config: of the training.
+
+    Raises:
+        CorpusError: there are none of one of the two sides; one fold would hold all speakers of
+            other languages; or their examples are fewer than a limit needs, even if all are long.
+    """
+    if not own or not others:
+        raise CorpusError(NO_SIDE)
+    if len({fold_of(name, config.folds, config.seed) for name in others}) < 2:
+        raise CorpusError(
+            f"{len(others)} speakers in --other all fall into one of {config.folds} folds, so that "
+            "no other speaker is left to learn from; give more of them"
+        )
+    by = config.limit_by
+    counted = sum(not by or group in by for group in own.values())
+    most = counted * config.examples * (2 if config.changed else 1)
+    if most * config.alarms < 1.0:
+        raise CorpusError(
+            f"{counted} speakers in --data give {most} examples at most, and the limit needs "
+            f"{1 / config.alarms:.0f} (1 / alarms); give more speakers, or a configuration with "
+            "more examples or alarms"
+        )
+
+
 def fitted(
     size: int,
     examples: Sequence[Example],
@@ -96,7 +128,7 @@ def fitted(
     """
     kinds = [_by_group(examples, other) for other in (False, True)]
     if not all(kinds):
-        raise CorpusError("there is no speech of one of the two sides; give --data and --other")
+        raise CorpusError(NO_SIDE)
     rng = np.random.default_rng(config.seed)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
