@@ -213,3 +213,43 @@ def test_names_of_halved_characters_are_refused(tmp_path):
 def test_a_problem_that_quotes_halved_characters_is_sent():
     problem = Problem(422, "recast has no parameter \ud800", "Leave \udfff out.")
     assert json.loads(problem.response()[1])["detail"] == "recast has no parameter ?"
+
+
+@pytest.mark.parametrize("stays", [True, False])
+def test_a_job_of_a_client_that_left_before_its_answer_is_forgotten(service, monkeypatch, stays):
+    """Who forgets everything on the page may do so before the page knows the job."""
+    head = b'--x\r\ncontent-disposition: form-data; name="file"; filename="a.wav"\r\n\r\n'
+    body = {"type": "http.request", "body": head + b"sound\r\n--x--\r\n", "more_body": False}
+
+    async def anonymize(task, *told):
+        await asyncio.Event().wait()
+
+    async def run():
+        messages = [body]
+
+        async def receive():
+            if messages:
+                return messages.pop()
+            if stays:
+                await asyncio.Event().wait()
+            return {"type": "http.disconnect"}
+
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": "http", "method": "POST", "path": "/v1/jobs", "query_string": b"",
+            "client": ("::1", 1), "headers": [
+                (b"host", b"127.0.0.1"), (b"content-type", b"multipart/form-data; boundary=x")
+            ],
+        }  # fmt: skip
+        await application(service, Protection())(scope, receive, send)
+        assert sent[0]["status"] == 202
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return len(service.jobs), len(list(service.uploads.path.rglob("original")))
+
+    monkeypatch.setattr(service, "anonymize", anonymize)
+    assert asyncio.run(run()) == ((1, 1) if stays else (0, 0))

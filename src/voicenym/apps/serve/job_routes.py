@@ -52,6 +52,8 @@ def add_job_routes(app: Any, service: Service) -> None:
         except BaseException:
             service.uploads.wipe(folder)
             raise
+        if await request.is_disconnected():  # nobody will know its id, to fetch or delete it
+            service.jobs.remove(job)
         return JSONResponse(job.view(), 202, {"Location": f"/v1/jobs/{job.id}"})
 
     @app.get("/v1/jobs/{id}", responses=found, summary="Show a job", tags=tags)
