@@ -38,7 +38,9 @@ LISTEN = """
   WebSocket.prototype.send = function (data) {
     window.socket = this;
     if (window.holds && typeof data !== "string") return;
-    send.call(this, data);
+    const wait = typeof data === "string" ? window.waits : 0;
+    if (wait) setTimeout(() => send.call(this, data), wait);
+    else send.call(this, data);
   };
 })();
 """
@@ -201,6 +203,50 @@ def test_a_connection_that_lags_is_silence(page, own):
     picture(page, "live-silence", "#live")
     page.evaluate("window.socket.close()")
     page.wait_for_selector("#live-light[data-light=off]", timeout=60_000)
+    ended(own)
+
+
+LIGHTS = """() => {
+    window.lights = [];
+    const light = document.getElementById("live-light");
+    new MutationObserver(() => window.lights.push(light.dataset.light)).observe(
+        light, { attributes: true });
+}"""
+
+
+def test_a_slow_start_is_not_taken_for_a_connection_that_lags(page, own):
+    page.evaluate(LIGHTS)
+    page.evaluate("window.waits = 1600")
+    begin(page)
+    assert set(page.evaluate("window.lights")) <= {"starting", "waiting", "sound", "off"}
+    page.click("#live-start")
+    ended(own)
+
+
+def test_sound_of_the_browser_that_stands_still_is_said(page, own):
+    begin(page)
+    page.evaluate("window.ear.context.suspend()")
+    page.wait_for_selector("#live-light[data-light=still]", timeout=60_000)
+    page.evaluate("window.ear.context.resume()")
+    page.wait_for_selector("#live-light[data-light=sound]", timeout=60_000)
+    page.click("#live-start")
+    ended(own)
+
+
+def test_answers_that_all_come_too_late_are_silence_of_a_connection_that_lags(page, own):
+    begin(page)
+    page.evaluate(
+        """() => {
+        const take = window.socket.onmessage;
+        window.socket.onmessage = (message) => setTimeout(() => take(message), 3000);
+        }"""
+    )
+    page.wait_for_selector("#live-light[data-light=lost]", timeout=60_000)
+    page.evaluate(LIGHTS)
+    until(page, "/too late: [1-9]/.test(document.getElementById('live-gaps').textContent)")
+    assert not last_heard(page, 1_000).any()
+    assert "waiting" not in page.evaluate("window.lights.slice(1)")
+    page.click("#live-start")
     ended(own)
 
 

@@ -11,6 +11,7 @@ const LIGHTS = {
   overloaded: "lightOverloaded",
   failed: "lightFailed",
   lost: "lightLost",
+  still: "lightStill",
   stopped: "lightWaiting",
   ended: "lightFailed",
   off: "lightOff",

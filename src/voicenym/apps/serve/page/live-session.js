@@ -21,6 +21,8 @@ export class LiveSession {
   #state = "starting";
   #watch;
   #strained = false; // whether the server found itself too slow at the start
+  #late = 0; // answers that were dropped because they were too late
+  #lastLate = -Infinity; // when the last of them was
   #reported = 0; // when the audio thread last said what it plays
   #tell;
   #problem = "";
@@ -64,7 +66,11 @@ export class LiveSession {
       this.#context = new AudioContext({ latencyHint: "interactive" });
       source = this.#context.createMediaStreamSource(this.#stream);
     }
-    await this.#context.audioWorklet.addModule("/page/live-worklet.js");
+    try {
+      await this.#context.audioWorklet.addModule("/page/live-worklet.js");
+    } catch {
+      throw new Error(text("unreachable"));
+    }
     this.#stillWanted();
     this.#voice = new AudioWorkletNode(this.#context, "live-voice", {
       numberOfInputs: 1,
@@ -80,10 +86,10 @@ export class LiveSession {
     track.onended = () => this.stop(text("liveNoMicrophone"));
     await this.#context.resume();
     this.#stillWanted();
-    this.#reported = performance.now();
     this.#watch = setInterval(() => {
+      const begun = this.#answered !== 0; // the audio thread reports from then on
       const silent = performance.now() - this.#reported > STALL_MS;
-      if (silent) this.#tell?.({ ...NOTHING, light: "lost" });
+      if (begun && silent) this.#tell?.({ ...NOTHING, light: "still" });
     }, STALL_MS);
   }
 
@@ -101,7 +107,7 @@ export class LiveSession {
     if (event.event === "problem") {
       this.#problem = text("failed", { detail: event.detail, cure: event.cure });
     } else if (event.event === "ready") {
-      this.#answered = performance.now();
+      this.#answered = this.#reported = performance.now();
       this.#strained = !event.holds;
       this.#voice.port.postMessage({ begin: true });
     }
@@ -142,11 +148,14 @@ export class LiveSession {
   #report(report) {
     this.#reported = performance.now();
     const waits = performance.now() - this.#answered > STALL_MS;
+    if (report.late > this.#late) this.#lastLate = performance.now();
+    this.#late = report.late;
+    const tooLate = performance.now() - this.#lastLate < STALL_MS;
     let light = "sound";
     if (this.#answered === 0) light = "starting";
     else if (waits) light = "lost";
     else if (this.#state !== "running") light = this.#state;
-    else if (report.played === 0) light = "waiting";
+    else if (report.played === 0) light = tooLate ? "lost" : "waiting";
     const devices = (this.#context.baseLatency ?? 0) + (this.#context.outputLatency ?? 0);
     this.#tell({ ...report, light, devices, strained: this.#strained });
   }
