@@ -128,6 +128,104 @@ def test_a_job_that_the_server_has_lost_is_said(page, sample):
     assert page.evaluate(FOCUS) == "start"
 
 
+def test_a_result_whose_transfer_breaks_is_said_to_be_lost(page, own, sample):
+    page.evaluate(
+        """() => {
+        const blob = Response.prototype.blob;
+        Response.prototype.blob = async function () {
+            await blob.call(this);
+            throw new TypeError("network error");
+        };
+        }"""
+    )
+    page.set_input_files("#file", sample)
+    page.click("#start")
+    playwright.expect(page.locator("#error")).to_contain_text("start again", timeout=60_000)
+    assert page.is_enabled("#start")
+    assert own.is_wiped()
+
+
+def test_all_is_forgotten_while_the_browser_asks_for_the_microphone(page, sample):
+    page.set_input_files("#file", sample)
+    page.click("#start")
+    status = page.locator("#status")
+    playwright.expect(status).to_have_text(re.compile("^Done"), timeout=60_000)
+    page.evaluate(MICROPHONE)
+    page.evaluate(
+        """() => {
+        const ask = navigator.mediaDevices.getUserMedia;
+        const asked = new Promise((resolve) => (window.allow = resolve));
+        navigator.mediaDevices.getUserMedia = async (wanted) => (await asked, ask(wanted));
+        }"""
+    )
+    page.click("#record")
+    page.click("#forget")
+    playwright.expect(status).to_contain_text("forgotten")
+    assert page.is_hidden("#result")
+    assert page.get_attribute("#record", "aria-pressed") == "false"
+    page.evaluate("window.allow()")
+    wait(page, lambda: page.evaluate("window.tracks.map((track) => track.readyState)") == ["ended"])
+    assert page.is_disabled("#start")
+
+
+def test_one_can_go_on_after_everything_is_forgotten(page, sample):
+    usual = page.get_attribute("input[name=system][checked]", "value")
+    page.set_input_files("#file", sample)
+    page.click("#forget")
+    playwright.expect(page.locator("#status")).to_contain_text("forgotten")
+    assert page.get_attribute("input[name=system]:checked", "value") == usual == "recast"
+    page.click("#record")
+    page.wait_for_selector("#record[aria-pressed=true]")
+    page.click("#record")
+    page.wait_for_selector("#start:not([disabled])")
+
+
+def test_nothing_begins_before_the_server_has_told_its_systems(page, sample):
+    refusal = {"status": 503, "detail": "It is busy.", "cure": "Wait."}
+    page.route("**/v1/systems", lambda route: route.fulfill(json=refusal, status=503))
+    page.reload()
+    playwright.expect(page.locator("#error")).to_contain_text("busy")
+    page.set_input_files("#file", sample)
+    assert page.is_disabled("#start")
+    assert page.is_disabled("#live-start")
+
+
+DROP = """(place) => {
+    const data = new DataTransfer();
+    for (const name of ["a.wav", "b.wav"]) data.items.add(new File(["x"], name));
+    return ["dragover", "drop"].map((kind) => {
+        const event = new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true });
+        document.querySelector(place).dispatchEvent(event);
+        return event.defaultPrevented;
+    });
+}"""
+
+
+@pytest.mark.parametrize("place", ["#drop", "h1"])
+def test_of_several_files_one_is_taken_and_said_wherever_they_are_dropped(page, place):
+    """The browser would open a file that misses its place, and leave the page."""
+    assert page.evaluate(DROP, place) == [True, True]
+    chosen = page.text_content("#chosen")
+    assert "a.wav" in chosen
+    assert "2 files" in chosen
+
+
+def test_a_long_result_is_there_without_its_spectrograms(page, sample):
+    """Decoded, it would take the memory of the page, and the result with it."""
+
+    def longer(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, headers={**answer.headers, "voicenym-seconds": "7200.000"})
+
+    page.route("**/result", longer)
+    page.set_input_files("#file", sample)
+    page.click("#start")
+    playwright.expect(page.locator("#status")).to_have_text(re.compile("^Done"), timeout=60_000)
+    for side in ("before", "after"):
+        assert "too long" in page.get_attribute(f"#spectrum-{side}", "aria-label")
+        assert page.locator(f"#play-{side} audio").count() == 1
+
+
 def test_a_page_that_is_left_leaves_no_job_behind(page, own, long_speech):
     """Its place would be taken until the result, which nobody can fetch, is forgotten."""
 

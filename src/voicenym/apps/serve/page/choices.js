@@ -9,7 +9,7 @@ export function show(place, cards) {
     row.className = "choice";
     const input = document.createElement("input");
     Object.assign(input, { type: "radio", name: "system", value: card.name, id: `system-${card.name}` });
-    input.checked = card.is_default;
+    input.defaultChecked = card.is_default; // also after the form is reset
     input.setAttribute("aria-describedby", `about-${card.name}`);
     const label = document.createElement("label");
     label.htmlFor = input.id;
@@ -20,6 +20,11 @@ export function show(place, cards) {
     row.append(input, label, about);
     place.append(row);
   }
+}
+
+// Name of the system that is chosen; undefined as long as the server has told of none.
+export function chosenSystem() {
+  return document.querySelector("input[name=system]:checked")?.value;
 }
 
 // What a system stops, by its measured figures.

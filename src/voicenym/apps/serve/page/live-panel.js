@@ -28,6 +28,7 @@ export function offer(cards) {
     return option;
   });
   at("live-system").replaceChildren(...options);
+  at("live-start").disabled = options.length === 0;
   explain();
 }
 

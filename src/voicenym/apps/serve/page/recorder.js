@@ -5,12 +5,14 @@ export class Recorder {
   #parts = [];
   #seconds = 0;
   #ended;
+  #unwanted = false;
 
   // ended() is called when the recording ends, also by itself, as when the microphone is unplugged.
   async start(ended) {
     const constraints = { echoCancellation: false, noiseSuppression: false, autoGainControl: false };
     this.#stream = await navigator.mediaDevices.getUserMedia({ audio: constraints });
     try {
+      if (this.#unwanted) throw new Error("the recording was discarded");
       this.#recorder = new MediaRecorder(this.#stream);
       this.#recorder.addEventListener("dataavailable", (event) => this.#parts.push(event.data));
       this.#ended = new Promise((resolve) => this.#recorder.addEventListener("stop", resolve));
@@ -26,6 +28,11 @@ export class Recorder {
     });
   }
 
+  // Whether the microphone is open.
+  get records() {
+    return this.#ended !== undefined;
+  }
+
   // The recording as a file, and its seconds.
   async stop() {
     if (this.#recorder.state !== "inactive") this.#recorder.stop();
@@ -36,7 +43,13 @@ export class Recorder {
     return { file: new File(this.#parts, `recording.${suffix}`, { type }), seconds: this.#seconds };
   }
 
+  // Closes the microphone and keeps nothing; a microphone that opens later is closed at once.
+  discard() {
+    this.#unwanted = true;
+    this.#release();
+  }
+
   #release() {
-    for (const track of this.#stream.getTracks()) track.stop();
+    for (const track of this.#stream?.getTracks() ?? []) track.stop();
   }
 }

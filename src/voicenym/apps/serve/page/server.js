@@ -65,15 +65,23 @@ export async function* follow(path, signal) {
   }
 }
 
-// The result of a job, which the server gives once.
+// The result of a job, which the server gives once: { blob, headers }.
 export async function fetchResult(job, signal) {
   for (let failures = 0; ; failures += 1) {
+    let answer;
     try {
-      return await ask(job.links.result, { signal });
+      answer = await ask(job.links.result, { signal });
     } catch (error) {
       if (isFinal(error)) throw error;
+      await pause(failures, signal);
+      continue;
     }
-    await pause(failures, signal);
+    try {
+      return { blob: await answer.blob(), headers: answer.headers };
+    } catch (error) {
+      if (error.name === "AbortError") throw error;
+      throw new Error(text("resultLost"));
+    }
   }
 }
 

@@ -2,12 +2,14 @@
 const SIZE = 1024;
 const RANGE = 60;
 const MOST_BYTES = 64 << 20;
+const MOST_SECONDS = 1200; // decoded at 48 kHz, two channels have 0.5 GB
 
-// Whether it could be drawn. Throws, and leaves the canvas, once the signal is aborted.
-export async function draw(canvas, blob, signal) {
+// Draws a recording of so many seconds, and tells whether it could. Throws, and leaves the canvas, once the signal is
+// aborted.
+export async function draw(canvas, blob, seconds, signal) {
   const context = canvas.getContext("2d");
   context.clearRect(0, 0, canvas.width, canvas.height);
-  if (blob.size > MOST_BYTES) return false;
+  if (blob.size > MOST_BYTES || seconds > MOST_SECONDS) return false;
   let sound;
   try {
     sound = await new OfflineAudioContext(1, 1, 16000).decodeAudioData(await blob.arrayBuffer());
