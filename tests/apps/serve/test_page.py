@@ -91,6 +91,17 @@ def test_the_microphone_goes_through(page, own):
     assert own.is_wiped()
 
 
+def test_what_was_measured_live_is_said_where_a_session_begins(page, own):
+    """Less is known of the voice there than of a whole recording, and less may be hidden."""
+    with own.client() as client:
+        cards = {card["name"]: card for card in client.get("/v1/systems").json()["systems"]}
+    page.select_option("#live-system", "word-codes")
+    shown = page.text_content("#live-about")
+    measured, *_ = cards["word-codes"]["live_protection"]
+    assert measured.startswith("live: EER")
+    assert measured[1:] in shown
+
+
 def test_a_film_is_played_as_a_film(page, tmp_path):
     import av
     import numpy as np

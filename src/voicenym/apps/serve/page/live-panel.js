@@ -24,12 +24,17 @@ export function offer(cards) {
   const usable = cards.filter((card) => card.usable && card.live && card.attackers.length);
   const options = usable.map((card) => {
     const option = new Option(card.name, card.name, card.is_default, card.is_default);
-    option.dataset.about = sentences(card);
+    option.dataset.about = [sentences(card), ...card.live_protection.map(sentence)].join(" ");
     return option;
   });
   at("live-system").replaceChildren(...options);
   at("live-start").disabled = options.length === 0;
   explain();
+}
+
+// What was measured of the live stream, in the server's words.
+function sentence(line) {
+  return `${line[0].toUpperCase()}${line.slice(1)}.`;
 }
 
 function explain() {
