@@ -4,6 +4,7 @@ import dataclasses
 import json
 import math
 import shutil
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,8 @@ from voicenym.metrics import Speakers
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Measured, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.registry import Entry
+from voicenym.registry import names as registry_names
+from voicenym.registry.entry_points import EntryPoint
 
 OLD = Path(__file__).with_name("old_report")
 """Written by the release before metrics were objects, from drawn scores of four speakers."""
@@ -243,3 +246,23 @@ def test_figures_of_the_same_scores_are_those_of_the_earlier_release():
             elif name not in ("first of 1,000", "worst speaker", "found for sure"):
                 assert now.low is now.high is None, name
         assert set(then) - set(found) <= {"EER f", "EER m"}
+
+
+@pytest.mark.parametrize(
+    ("measured", "message"),
+    [
+        (lambda scores: 3.0, "AttributeError"),
+        (lambda scores: 1 / 0, "ZeroDivisionError: division by zero"),
+        (lambda scores: sys.exit(0), "SystemExit: 0"),
+    ],
+)
+def test_a_defect_of_another_packages_metric_is_an_error_that_names_both(
+    trials, monkeypatch, measured, message
+):
+    """It was a traceback, and an exit ended the evaluation with status 0 and no report."""
+    theirs = dataclasses.replace(SPREAD, measure=measured)
+    point = EntryPoint("spread", "theirs:SPREAD", "their-metrics")
+    monkeypatch.setattr(registry_names, "entry_points", lambda group: (point,))
+    monkeypatch.setattr(reported_metrics, "metrics", lambda: (theirs,))
+    with pytest.raises(VoicenymError, match=f"'spread' of the package their-metrics .*{message}"):
+        measure(trials, notes=[])

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, TypeVar
 
-from voicenym.errors import DependencyError, VoicenymError
+from voicenym.ending_signals import raised_by_handler
+from voicenym.errors import DependencyError, VoicenymError, quoted
 from voicenym.metrics.metric import Measured, Metric
 from voicenym.registry import Registry
 
@@ -138,7 +139,8 @@ def measure(
         say: receives the subject of each metric before it is measured.
 
     Raises:
-        VoicenymError: without ``notes``, the error of a metric.
+        VoicenymError: without ``notes``, the error of a metric; a metric of another package that
+            is defective.
     """
     found: dict[str, Measured] = {}
     subject = ""
@@ -149,7 +151,7 @@ def measure(
             subject = metric.display.subject
             say(subject)
         try:
-            measured = metric(data)
+            measured = _measured(metric, data)
         except (DependencyError, ValueError) as error:
             if notes is None:
                 raise
@@ -162,6 +164,21 @@ def measure(
             if notes is not None and metric.note is not None and (note := metric.note(data)):
                 notes.append(f"original speech: {note}" if originals else note)
     return found
+
+
+def _measured(metric: Metric[Data], data: Data) -> Measured | None:
+    """A metric's figure; a defect of another package's metric is an error that names both."""
+    if metric.name in METRICS.own:
+        return metric(data)
+    try:
+        return metric(data)
+    except (VoicenymError, ValueError):  # of the data
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, SystemExit) and raised_by_handler(error):
+            raise
+        why = f"{type(error).__name__}: {quoted(str(error))}"
+        raise METRICS.broken(metric.name, why) from error
 
 
 def of_condition(data: Data, condition: str, **options: Any) -> dict[str, Measured]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from voicenym.apps.cli.batch_report import fallback_sentence
+from voicenym.apps.cli.standard_output import for_sound_alone
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
@@ -73,12 +74,12 @@ def anonymize_stream(
             raise VoicenymError(
                 "standard output is a terminal; send the sound to a file with > FILE"
             )
-        with tempfile.TemporaryFile() as spool:
+        with for_sound_alone() as output_file, tempfile.TemporaryFile() as spool:
             result = make(Recording(data), spool)
             spool.seek(0)
             try:
-                shutil.copyfileobj(spool, sys.stdout.buffer)
-                sys.stdout.buffer.flush()
+                shutil.copyfileobj(spool, output_file)
+                output_file.flush()
             except BrokenPipeError:
                 raise
             except OSError as error:

@@ -38,8 +38,10 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     from voicenym.attack.denoisers import denoisers
     from voicenym.corpus.telephone_line import TelephoneLine
     from voicenym.evaluation.evaluation_plan import Plan
+    from voicenym.evaluation.reported_metrics import metrics
     from voicenym.verification.verifiers import installed, unconverted
 
+    metrics()  # a defective one of another package is told before the work, not after it
     asked = [*_every(request), *request.system]
     systems, names = _systems(asked, request)
     attackers_systems, theirs = _attackers_systems(request, {name for name, _ in systems})

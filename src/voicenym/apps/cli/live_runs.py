@@ -15,6 +15,7 @@ import typer
 
 from voicenym.apps.cli.batch_report import Messages
 from voicenym.apps.cli.run_choices import key_of_run, system_of_run
+from voicenym.apps.cli.standard_output import for_sound_alone
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
@@ -127,17 +128,18 @@ def run_on_pipe(voice: Voice, timing: Timing, caller: str | None, pcm: str) -> N
     if sys.stdout.isatty():
         raise VoicenymError("standard output is a terminal; send the sound to a program or file")
     rate = timing.rate or LIVE_RATE
-    refuse_echo(lambda: voice.make(rate), rate, voice.name)
-    engine = LiveEngine(
-        lambda: voice.make(rate),
-        rate,
-        round((timing.block or 20.0) / 1000.0 * rate),
-        0,
-        channels=2 if caller else 1,
-        hidden=1 if caller == "right" else 0,
-    )
     most = None if timing.seconds is None else round(timing.seconds * rate)
-    run_pipe(engine, sys.stdin.buffer, sys.stdout.buffer, pcm, voice.say.warn, most)
+    with for_sound_alone() as output:
+        refuse_echo(lambda: voice.make(rate), rate, voice.name)
+        engine = LiveEngine(
+            lambda: voice.make(rate),
+            rate,
+            round((timing.block or 20.0) / 1000.0 * rate),
+            0,
+            channels=2 if caller else 1,
+            hidden=1 if caller == "right" else 0,
+        )
+        run_pipe(engine, sys.stdin.buffer, output, pcm, voice.say.warn, most)
 
 
 def run_on_devices(

@@ -1,5 +1,5 @@
-"""Standard output that takes no more, such as a file on a full disk, and standard streams that are
-closed.
+"""Standard output that takes no more, such as a file on a full disk, that is for sound alone, and
+standard streams that are closed.
 """
 
 from __future__ import annotations
@@ -7,7 +7,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 import typer
 
@@ -50,6 +51,33 @@ def checked_output() -> Iterator[None]:
         from voicenym.audio.atomic import write_failed
 
         raise write_failed("standard output", error) from error
+
+
+@contextmanager
+def for_sound_alone() -> Iterator[BinaryIO]:
+    """Standard output for sound; what else is printed meanwhile goes to standard error.
+
+    A line that a system of another package prints would be bytes of the recording.
+
+    Returns:
+        Context manager of the output, which the caller flushes.
+    """
+    try:
+        number = sys.stdout.fileno()
+    except OSError:  # a test has put memory in its place
+        yield sys.stdout.buffer
+        return
+    sound = os.fdopen(os.dup(number), "wb")
+    os.dup2(2, number)
+    try:
+        sys.stdout.flush()  # what was printed before is not sound either
+        yield sound
+    finally:
+        with suppress(OSError):
+            sys.stdout.flush()
+        os.dup2(sound.fileno(), number)
+        with suppress(OSError):  # of a pipe that nobody reads, as the caller was told
+            sound.close()
 
 
 def _is_of_output(error: OSError) -> bool:
