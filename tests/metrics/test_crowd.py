@@ -114,7 +114,7 @@ def test_replicates_within_the_data_are_counted_too(monkeypatch):
     nontarget = rng.normal(0.0, 1.0, 800)
     pairs = np.stack([np.repeat([0, 1], 400)] * 2, axis=1)
     speakers = Speakers(np.stack([who, who], axis=1), pairs)
-    monkeypatch.setattr(crowd, "unanimous", lambda value, limits, people, level: limits)
+    monkeypatch.setattr(crowd, "unanimous", lambda value, limits, *_, **__: limits)
     found = first_among(target, nontarget, speakers, people=(100,), level=1.0, replicates=40)
     drawn = [powers(target[who == one], nontarget[pairs[:, 0] == one], 100) for one in (0, 1)]
     assert found.high[0] == pytest.approx(max(drawn))
@@ -176,3 +176,15 @@ def test_a_ratio_as_large_as_the_crowd_finds_every_second_time():
     assert chances(math.log(9.0), 82, recordings=2) == pytest.approx(2.0)
     assert chances(math.log(0.5), 1000) > 1000.0, "evidence against the speaker"
     assert chances(5000.0, 10, recordings=3) == pytest.approx(1.0)
+
+
+def test_the_upper_limit_holds_the_share_of_scores_that_say_nothing():
+    """The truth is 1 / N. Few recordings come first, and hardly a replicate held one of them."""
+    rng = np.random.default_rng(0)
+    pairs = np.array([(i, j) for i in range(20) for j in range(20)]).repeat(5, axis=0)
+    same = pairs[:, 0] == pairs[:, 1]
+    speakers = Speakers(pairs[same], pairs[~same])
+    for _ in range(10):
+        scores = rng.normal(size=len(pairs))
+        found = first_among(scores[same], scores[~same], speakers, people=(1000,), replicates=50)
+        assert found.low[0] <= 0.001 <= found.high[0]

@@ -74,7 +74,9 @@ def wilson(hits: float, trials: int, level: float) -> Interval:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def unanimous(value: float, interval: Interval, people: int, level: float = 0.95) -> Interval:
+def unanimous(
+    value: float, interval: Interval, people: int, level: float = 0.95, *, rare: bool = False
+) -> Interval:
     """The interval of a share of trials, also where all or none are hits, or speakers are few.
 
     A bootstrap of all or none has no width, however few speakers there are, and one of two speakers
@@ -87,6 +89,10 @@ def unanimous(value: float, interval: Interval, people: int, level: float = 0.95
         interval: by bootstrap over speakers; NaN, which stands for none, stays.
         people: number of speakers.
         level: of the interval.
+        rare: extend the upper limit also where the share is less than one speaker's. It is for
+            means of probabilities that few trials bear: hardly a replicate holds one of these. In
+            simulations of scores that say nothing (10 to 47 speakers, first of 1,000 people) the
+            upper limit of the bootstrap is below the truth in 8 to 47 % of cases, and this in none.
 
     Example:
         >>> low, high = unanimous(0.0, (0.0, 0.0), 20)
@@ -100,7 +106,8 @@ def unanimous(value: float, interval: Interval, people: int, level: float = 0.95
     """
     if not people or any(math.isnan(limit) for limit in (*interval, value)):
         return interval
-    if people >= FEW_PEOPLE and value not in (0.0, 1.0):
+    few = rare and value * people < 1.0
+    if people >= FEW_PEOPLE and value not in (0.0, 1.0) and not few:
         return interval
     low, high = wilson(value * people, people, level)
     return min(low, interval[0]), max(high, interval[1])

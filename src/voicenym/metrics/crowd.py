@@ -54,7 +54,7 @@ class Crowd:
             Beyond the data they also hold what two extreme tails give: that nobody scores higher
             than the highest non-target score, and that as many do as its exact interval allows.
             Where all recordings come first, the lower limit holds the second of these too. Where
-            all or none do, the limits are :func:`.unanimous`.
+            all or none do, or fewer than one speaker's, the limits are :func:`.unanimous`.
         speakers: ``[speaker]``, of the target trials, as numbered in them.
         each: ``[speaker, size]``, the share of each speaker's recordings.
         measured_up_to: the largest crowd that the non-target scores describe without a tail.
@@ -139,7 +139,9 @@ def first_among(
         low = np.where(beyond | sure, np.minimum(low, least), low)
         high = np.where(beyond, np.maximum(high, most), high)
     limits = zip(found.round(9).tolist(), low.tolist(), high.tolist(), strict=True)
-    low, high = np.array([unanimous(v, (a, b), len(names), level) for v, a, b in limits]).T
+    low, high = np.array(
+        [unanimous(v, (a, b), len(names), level, rare=True) for v, a, b in limits]
+    ).T
     return Crowd(sizes, found, low, high, names, each, n.size + 1)
 
 
@@ -311,7 +313,8 @@ FIRST_AMONG = Metric(
     chance=100.0 / REPORTED,
     interval="percentiles of a bootstrap over speakers, the lower limit also by the basic "
     "bootstrap; where all or no recordings come first, or of fewer than five speakers, also "
-    "Wilson's with the number of speakers as the number of trials (1927); where the crowd is "
+    "Wilson's with the number of speakers as the number of trials (1927), whose upper limit also "
+    "counts where less than one speaker's share comes first; where the crowd is "
     "larger than the number of non-target scores, also the limits of two extreme tails",
     definition=f"Share of recordings whose speaker would come first among {REPORTED:,} people, if "
     "the others score as the non-target trials do",
