@@ -56,16 +56,20 @@ def from_voiceprivacy(
             f"{lists[0]}: no trials in it; write a line SPEAKER UTTERANCE target|nontarget for each"
         )
     enrolled = {path: enrolled_names(path) for path in enrolments}
-    named = [name for names in enrolled.values() for name in names]
-    named += [name for own in rows.values() for _, name, _ in own]
-    missing = [name for name in dict.fromkeys(named) if name not in known]
+    for path, names in enrolled.items():
+        if not names:
+            raise CorpusError(f"{path}: no utterances in it; write those to enrol, one a line")
+    named = [(name, path) for path, names in enrolled.items() for name in names]
+    named += [(name, path) for path, own in rows.items() for _, name, _ in own]
+    missing = {name: path for name, path in reversed(named) if name not in known}
     if missing:
-        names = ", ".join(path.name for path in (*enrolments, *lists))
+        some = list(reversed(missing.items()))
+        where = ", ".join(str(path) for path in dict.fromkeys(path for _, path in some))
         there = next(iter(known), "nothing")
         raise CorpusError(
-            f"{len(missing)} utterances of {names} have no recording: {', '.join(missing[:5])}; "
-            f"give lists of these recordings, which are named like {there}, or the folder with "
-            "those of the lists"
+            f"utterances of {where} have no recording, {len(some)} in all: "
+            f"{', '.join(name for name, _ in some[:5])}; give lists of these recordings, which are "
+            f"named like {there}, or the folder with those of the lists"
         )
     models: dict[tuple[tuple[Path, ...], str], Model] = {}
     places: dict[Path, tuple[Path, ...]] = {}
