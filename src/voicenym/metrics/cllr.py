@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.metrics.bootstrap_draws import Drawn, of_bins
+from voicenym.metrics.few_errors import decision_llr, error_limit
 from voicenym.metrics.interval import (
     NO_LIMITS,
     Interval,
@@ -21,7 +22,7 @@ from voicenym.metrics.interval import (
     enough,
     percentiles,
 )
-from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, Display, Metric
+from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, FEW_ERRORS, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav_batches import Blocks, blocks
 from voicenym.metrics.scores import Array, Scores, Sorted, Speakers
@@ -36,7 +37,8 @@ class Cllr:
 
     Args:
         value: in bits; infinite where an infinite ratio has the wrong sign.
-        interval: lower and upper limit; NaN for fewer than five speakers.
+        interval: lower and upper limit; NaN for fewer than five speakers. The upper limit is
+            infinite where C_llr is 0: ratios of certainty cost endlessly where one is wrong.
     """
 
     value: float
@@ -76,8 +78,10 @@ def cllr(
         return Cllr(value, NO_LIMITS)
     each = np.logaddexp(0.0, -trials.target), np.logaddexp(0.0, trials.nontarget)
     means = trials.draws(replicates, seed).means(*each)
-    limits = percentiles((means[0] + means[1]) / (2.0 * math.log(2.0)), level)
-    return Cllr(value, enough(trials.people, limits))
+    low, high = percentiles((means[0] + means[1]) / (2.0 * math.log(2.0)), level)
+    if value == 0.0:
+        high = math.inf
+    return Cllr(value, enough(trials.people, (low, high)))
 
 
 def min_cllr(
@@ -93,7 +97,8 @@ def min_cllr(
     """C_llr after the best monotone calibration (PAV), 0 to 1 bit.
 
     PAV also fits the noise of few trials, so that the value is too low; the interval is corrected
-    for it (:func:`.unbiased_loss`).
+    for it (:func:`.unbiased_loss`). Where hardly a trial is an error, its upper limit is at least
+    h2 of the largest equal error rate that there may be (:mod:`.few_errors`).
 
     Args:
         target, nontarget: scores of any scale.
@@ -108,7 +113,16 @@ def min_cllr(
     if interval is None:
         return Cllr(value, NO_LIMITS)
     costs = trials.replicates(replicates, seed).of_blocks(_least_costs)
-    return Cllr(value, enough(trials.people, unbiased_loss(value, costs, 1.0, level)))
+    low, high = unbiased_loss(value, costs, 1.0, level)
+    if error := error_limit(trials, level):
+        high = max(high, _decided(error))
+    return Cllr(value, enough(trials.people, (low, high)))
+
+
+def _decided(error: float) -> float:
+    """h2, the cost in bits of decisions of which this share is wrong."""
+    right, wrong = _costs(np.array(decision_llr(error)))
+    return float((1.0 - error) * right + error * wrong) / math.log(2.0)
 
 
 def least_cost(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
@@ -186,7 +200,7 @@ MIN_COST = Metric(
     unit="bit",
     better="higher",
     chance=1.0,
-    interval=CORRECTED,
+    interval=f"{CORRECTED}; {FEW_ERRORS}",
     definition="Cost of the log-likelihood ratios after the best monotone calibration of the "
     "scores: 0 where they separate all trials (Brümmer and du Preez 2006)",
     data=TrialScores,

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.metrics.few_errors import decision_llr, error_limit
 from voicenym.metrics.interval import Seed
 from voicenym.metrics.pav_batches import Blocks
 from voicenym.metrics.scores import Array, Scores, Speakers
@@ -26,7 +27,8 @@ class EceProfile:
         ece: ``[prior]`` in bits, of the calibrated scores.
         default: ``[prior]`` in bits, without any evidence: the entropy of the prior.
         low, high: ``[prior]``, limits of ``ece`` by bootstrap, where replicates were asked for,
-            corrected for what PAV gains from the noise of few trials (:func:`.unbiased_loss`).
+            corrected for what PAV gains from the noise of few trials (:func:`.unbiased_loss`), and
+            for errors that few speakers may hide (:mod:`.few_errors`).
     """
 
     log_odds: Array
@@ -78,6 +80,11 @@ def ece_profile(
         each = zip(values.tolist(), drawn.T, entropy.tolist(), strict=True)
         limits = np.array([unbiased_loss(*one, level) for one in each])
         low, high = limits.T
+        if error := error_limit(trials, level):
+            llr = np.array([1.0, -1.0]) * decision_llr(error)
+            share = np.array([1.0 - error, error])
+            decided = Blocks(share, share[::-1], llr, np.zeros(1, dtype=np.intp))
+            high = np.maximum(high, _entropies(decided, odds, prior)[0])
     return EceProfile(odds, values, entropy, low, high)
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.few_errors import error_limit
 from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, enough
-from voicenym.metrics.metric import CORRECTED, Display, Metric
+from voicenym.metrics.metric import CORRECTED, FEW_ERRORS, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, Speakers
 from voicenym.metrics.sorted_trials import SortedTrials
@@ -34,7 +35,9 @@ class Linkability:
         value: D_sys as published, 0 (both classes have the same distribution) to 1. Small values
             are biased upwards: with few trials, bins differ by chance.
         interval: lower and upper limit of what endless trials would give; it always holds the
-            value, and near 0 lies mostly below it; NaN for fewer than five speakers.
+            value, and near 0 lies mostly below it; NaN for fewer than five speakers. With equal
+            priors it also holds what errors may leave that so few speakers hide
+            (:mod:`.few_errors`).
         corrected: the value without its bias, estimated from the replicates.
         baseline: what D_sys is, on average, of scores whose labels were shuffled: noise makes it
             greater than 0, the more the fewer the trials.
@@ -127,8 +130,10 @@ def linkability(
         draws = trials.draws(replicates, seed).counted(at_t, at_n, bins)
         found = [_linked(mates, rest, omega) for mates, rest in draws]
         values, locals_ = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        corrected, limits = unbiased(plain, values, level)
-        limits = enough(trials.people, limits)
+        corrected, (lower, upper) = unbiased(plain, values, level)
+        if omega == 1.0 and (error := error_limit(trials, level)):
+            lower = min(lower, _least(error))
+        limits = enough(trials.people, (lower, upper))
         tail = (1.0 - level) / 2.0
         lowest, highest = np.quantile(locals_, [tail, 1.0 - tail], axis=0)
     pooled = counts[0] + counts[1]
@@ -167,7 +172,7 @@ def limits(found: Linkability, error: float) -> tuple[str, ...]:
         >>> len(limits(outlier, 0.0)), len(limits(linkability([2.0], [1.0], replicates=2), 0.0))
         (1, 0)
     """
-    least = (1.0 - error) * (1.0 - 2.0 * error) if error < 0.5 else 0.0
+    least = _least(error)
     if found.value >= least - TOLERANCE:
         return ()
     return (
@@ -175,6 +180,11 @@ def limits(found: Linkability, error: float) -> tuple[str, ...]:
         f"resolve these scores, which have {least:.2f} at least by an equal error rate of "
         f"{100.0 * error:.1f} %",
     )
+
+
+def _least(error: float) -> float:
+    """D_sys with equal priors of a decision that is wrong in a share of both kinds of trials."""
+    return (1.0 - error) * (1.0 - 2.0 * error) if error < 0.5 else 0.0
 
 
 def _linked(target: np.ndarray, nontarget: np.ndarray, omega: float) -> tuple[Array, Array]:
@@ -198,7 +208,8 @@ GLOBAL_LINKABILITY = Metric(
     unit="",
     better="lower",
     chance=0.0,
-    interval=f"{CORRECTED}; its lower limit may lie below what few trials alone produce",
+    interval=f"{CORRECTED}; its lower limit may lie below what few trials alone produce; "
+    f"{FEW_ERRORS}",
     definition="Global linkability: how surely a score shows that two recordings are of one "
     "speaker, 0 to 1; few trials raise it above 0 by chance (Gomez-Barrero et al. 2018)",
     data=TrialScores,

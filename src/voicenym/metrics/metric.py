@@ -22,6 +22,11 @@ BOOTSTRAP = "percentiles of a bootstrap over speakers"
 """How most intervals are drawn."""
 CORRECTED = "bootstrap over speakers, corrected for the bias that few trials add"
 """How intervals of figures are drawn that chance moves in one direction."""
+FEW_ERRORS = (
+    "where less than one speaker's share of trials are errors, also the figure of Wilson's upper "
+    "limit of the equal error rate, with the number of speakers as the number of trials (1927)"
+)
+"""What intervals of figures of information also contain (:mod:`.few_errors`)."""
 BOOTSTRAP_OF_SHARE = (
     f"{BOOTSTRAP}; where all or none are hits, or of fewer than five speakers, also Wilson's with "
     "the number of speakers as the number of trials (1927)"
@@ -162,8 +167,9 @@ class Metric(Generic[Data]):
 
     @property
     def column(self) -> str:
-        """Heading of a narrow column: the name, and the unit if it is short."""
-        return f"{self.name} {self.unit}" if self.unit in SHORT_UNITS else self.name
+        """Heading of a narrow column: the name, and the unit if it is short and not its end."""
+        named = self.unit not in SHORT_UNITS or self.name.endswith(f" {self.unit}")
+        return self.name if named else f"{self.name} {self.unit}"
 
     @property
     def explanation(self) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.metrics.few_errors import decision_llr, error_limit
 from voicenym.metrics.interval import (
     NO_LIMITS,
     Interval,
@@ -19,7 +20,7 @@ from voicenym.metrics.interval import (
     enough,
     percentiles,
 )
-from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, Display, Estimate, Metric
+from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, FEW_ERRORS, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.pav import joined_steps
 from voicenym.metrics.pav_batches import Blocks, blocks
@@ -45,7 +46,8 @@ class Zebra:
     Args:
         expected: D_ECE in bits, 0 (nothing) to 0.7213, on average over all priors.
         expected_interval: its limits, corrected for what PAV gains from the noise of few trials
-            (:func:`.unbiased_loss`); NaN for fewer than five speakers, as those of the worst case.
+            (:func:`.unbiased_loss`), and for errors that so few speakers may hide
+            (:mod:`.few_errors`); NaN for fewer than five, as those of the worst case.
         worst_case: log10 of the largest likelihood ratio (either way) of any trial.
         worst_case_interval: percentiles of the bootstrap, which show how much the figure varies.
             They need not hold the worst case of endless trials: few trials at the ends of the
@@ -113,6 +115,9 @@ def zebra(
         losses = MOST - drawn.of_blocks(_disclosures)
         low, high = unbiased_loss(MOST - expected, losses, MOST, level)
         expected_interval = min(MOST - high, expected), max(MOST - low, expected)
+        if error := error_limit(trials, level):
+            least = min(expected_interval[0], _decided(error))
+            expected_interval = least, expected_interval[1]
         worst_interval = percentiles(drawn.each(_worst_cases), level)
         expected_interval, worst_interval = (
             enough(trials.people, limits) for limits in (expected_interval, worst_interval)
@@ -131,6 +136,12 @@ def zebra(
 def tag(log10_ratio: float) -> str:
     """Category of a worst case: ``0``, ``A`` ... ``F``."""
     return next((name for limit, name in TAGS if log10_ratio <= limit), "F")
+
+
+def _decided(error: float) -> float:
+    """D_ECE in bits of decisions of which this share is wrong."""
+    right, wrong = gain(np.array([1.0, -1.0]) * decision_llr(error))
+    return max(0.0, 2.0 * float((1.0 - error) * right + error * wrong) / math.log(2.0))
 
 
 def disclosure(scores: Sorted) -> float:
@@ -236,7 +247,7 @@ EXPECTED_DISCLOSURE = Metric(
     unit="bit",
     better="lower",
     chance=0.0,
-    interval=CORRECTED,
+    interval=f"{CORRECTED}; {FEW_ERRORS}",
     definition="Expected disclosure of ZEBRA: information about the identity that the scores "
     "disclose, on average over all priors, 0 to 0.72 bit (Nautsch et al. 2020)",
     data=TrialScores,
