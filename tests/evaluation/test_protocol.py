@@ -5,6 +5,7 @@ import dataclasses
 import json
 import shutil
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,7 +17,14 @@ from typer.testing import CliRunner
 from voicenym.apps.cli import app
 from voicenym.attack import inversion
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import card_figures, card_table, diversity, results_file, saved_scores
+from voicenym.evaluation import (
+    card_figures,
+    card_table,
+    diversity,
+    protocol,
+    results_file,
+    saved_scores,
+)
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.protocol import evaluate
 from voicenym.evaluation.results import Measured
@@ -412,3 +420,14 @@ def test_words_alone_are_put_on_cards_with_who_recognised_them(found, tmp_path):
     assert "| 21.0 (15.0–27.0) | not measured |" in text
     assert "WER by whisper-tiny.en on adults, 8 speakers." in text
     assert "Phones not measured." in text
+
+
+def test_keys_are_counted_where_a_search_tried_them():
+    """A report of files, or of other attackers alone, said that 24 keys were searched."""
+    plan = SimpleNamespace(settings="seed 0", keys=24)
+    searched, other = (
+        SimpleNamespace(attacks=[SimpleNamespace(attacker=name)])
+        for name in ("key search", "ignorant")
+    )
+    assert protocol._settings(plan, [other, searched]) == "seed 0, 24 keys searched"
+    assert protocol._settings(plan, [other]) == "seed 0"

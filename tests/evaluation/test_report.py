@@ -213,7 +213,7 @@ def test_figures_are_called_upper_bounds_where_attackers_were_not_tried():
 
 
 def test_what_was_not_measured_is_reported_with_the_reason(text):
-    assert "Sturdy, WER, PER, DNSMOS, rho_F0, G_VD, DeID, RTF: no reason was noted" in text
+    assert "sturdy, WER, PER, DNSMOS, rho_F0, G_VD, DeID, RTF: no reason was noted" in text
     words = printed(
         one(
             attacked(30.0),
@@ -221,10 +221,10 @@ def test_what_was_not_measured_is_reported_with_the_reason(text):
             utility={"G_VD": Measured(-1.0), "DeID": Measured(0.9), "RTF": Measured(0.1)},
         )
     )  # fmt: skip
-    assert "Bent, WER: words were not measured: no model." in words
-    assert "Bent, DNSMOS: naturalness was not measured: no MOS." in words
-    assert "Bent, PER, rho_F0: no reason was noted." in words
-    assert "Bent, EER if the key is lost: no attacker who has the key was run." in words
+    assert "bent, WER: words were not measured: no model." in words
+    assert "bent, DNSMOS: naturalness was not measured: no MOS." in words
+    assert "bent, PER, rho_F0: no reason was noted." in words
+    assert "bent, EER if the key is lost: no attacker who has the key was run." in words
 
 
 def test_changes_from_the_original_stand_beside_the_figures(text):

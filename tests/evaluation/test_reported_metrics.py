@@ -266,3 +266,9 @@ def test_a_defect_of_another_packages_metric_is_an_error_that_names_both(
     monkeypatch.setattr(reported_metrics, "metrics", lambda: (theirs,))
     with pytest.raises(VoicenymError, match=f"'spread' of the package their-metrics .*{message}"):
         measure(trials, notes=[])
+
+
+def test_the_heading_of_a_narrow_column_has_its_unit_once():
+    columns = {metric.name: metric.column for metric in metrics()}
+    assert columns["EER"] == "EER %"
+    assert columns["TMR at FMR 1 %"] == "TMR at FMR 1 %"

@@ -52,7 +52,7 @@ def test_scores_that_separate_all_trials_are_limits_of_the_test(found):
     page = "".join(search_tables.limits(dataclasses.replace(evaluation, systems=(system,))))
     assert "separate all trials" in page
     assert f"{attack.targets} target scores lie above all non-target scores" in page
-    assert "Bent &lt;script&gt;" in page
+    assert "bent &lt;script&gt;" in page
     assert attack.figures["found for sure"].value == attack.figures["rank-1"].value == 100.0
     assert attack.figures["found for sure"].low < 70.0, "eight speakers prove little"
 
@@ -74,6 +74,8 @@ def test_curves_of_crowds_and_metrics_against_each_other_are_drawn(drawn):
     shown = {figure.title: figure for figure in drawn}
     curve = shown["First among N people"]
     assert "found first" in curve.svg
+    assert ">1,000</text>" in curve.svg
+    assert "mathdefault" not in curve.svg, "formulas would be printed as text"
     assert "first of 1,000" in curve.alt.lower()
     scatter = shown["Metrics against each other"]
     for name in ("ROCCH-EER", "D_sys", "worst case", "rank-1"):

@@ -47,9 +47,14 @@ figcaption { font-size: .9rem; color: #333; } .more { margin: .8rem 0; }
 """
 
 
-def sentence(text: str) -> str:
-    """Escaped sentence with a capital letter and a full stop."""
-    text = text[:1].upper() + text[1:]
+def sentence(text: str, name: str = "") -> str:
+    """Escaped sentence with a full stop, and with a capital letter unless it begins with a name.
+
+    Args:
+        text: the sentence, without the name.
+        name: at its beginning, such as that of a system, which is written as it is.
+    """
+    text = name + text if name else text[:1].upper() + text[1:]
     return escape(text if text.endswith((".", "!", "?")) else f"{text}.")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
 import voicenym
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_resources import Resources
+from voicenym.attack.key_search import KeySearch
 from voicenym.attack.scenario import Protection
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.engines import LOCAL, Engine
@@ -19,7 +20,7 @@ from voicenym.evaluation.conditions import conditions
 from voicenym.evaluation.evaluation_plan import Evidence, Plan
 from voicenym.evaluation.evaluation_session import Session, keep_scores
 from voicenym.evaluation.finished_parts import FinishedParts
-from voicenym.evaluation.results import Evaluation, Missed
+from voicenym.evaluation.results import Evaluation, Missed, SystemResults
 from voicenym.evaluation.system_evaluation import attackers_of, system_results
 from voicenym.evaluation.targets import targets_of
 from voicenym.evaluation.usable_recordings import sound
@@ -123,9 +124,15 @@ def evaluate(
             *labels.notes,
             *lacking,
         ),
-        plan.settings,
+        _settings(plan, systems),
         tuple(Missed(o.name, o.reason, o.step) for o in left_out),
         tuple(condition.size for condition in conditions(plan.trials)),
         plan.recognisers,
     )
     return evaluation, evidence
+
+
+def _settings(plan: Plan, systems: Sequence[SystemResults]) -> str:
+    """Settings in words, with the number of keys where a search tried them."""
+    searched = any(attack.attacker == KeySearch.name for one in systems for attack in one.attacks)
+    return f"{plan.settings}, {plan.keys} keys searched" if searched else plan.settings

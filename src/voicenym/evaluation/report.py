@@ -39,7 +39,8 @@ def write(evaluation: Evaluation, evidence: Evidence | None, folder: Path) -> Pa
 def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
     """HTML text of the page."""
     common = _common(evaluation)
-    warnings = [f'<p class="warning">{sentence(w)}</p>' for w in (*evaluation.warnings, *common)]
+    told = dict.fromkeys([*evaluation.warnings, *common])  # one of all systems may be in both
+    warnings = [f'<p class="warning">{sentence(w)}</p>' for w in told]
     displayed = gallery(evaluation, evidence)
     drawn = [(one.page, figure_html(n, one)) for n, one in enumerate(displayed, 1)]
     pages = {

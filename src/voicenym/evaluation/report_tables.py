@@ -95,7 +95,7 @@ def _change(system: SystemResults, evaluation: Evaluation, key: str, digits: int
 
 def missing(evaluation: Evaluation) -> list[str]:
     """Metrics that were not measured, with the reason from the notes."""
-    lines = []
+    items = ""
     for system in evaluation.systems:
         absent: dict[str, list[str]] = {}
         for metric in (m for m in metrics() if m.display.summary):
@@ -110,9 +110,9 @@ def missing(evaluation: Evaluation) -> list[str]:
             ]
         for why, names in absent.items():
             reason = why or "no reason was noted"
-            lines.append(f"{system.name}, {', '.join(names)}: {reason}")
-    items = "".join(f"<li>{sentence(line)}</li>" for line in lines)
-    return [f'<p>Not measured:</p><ul class="about">{items}</ul>'] if lines else []
+            about = f", {', '.join(names)}: {reason}"
+            items += f"<li>{sentence(about, system.name)}</li>"
+    return [f'<p>Not measured:</p><ul class="about">{items}</ul>'] if items else []
 
 
 def left_out(evaluation: Evaluation) -> list[str]:

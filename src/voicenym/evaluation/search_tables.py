@@ -48,13 +48,13 @@ def limits(evaluation: Evaluation) -> list[str]:
     strongest: list[tuple[str, AttackFigures]] = []
     if evaluation.unprotected:
         strongest.append(
-            ("original speech", min(evaluation.unprotected, key=lambda a: a.eer.value))
+            ("Original speech", min(evaluation.unprotected, key=lambda a: a.eer.value))
         )
     for system in evaluation.systems:
         if system.attacked and not system.strongest.broken:
             strongest.append((system.name, system.strongest))
     items = [
-        f"<li>{sentence(f'{name}, {attack.attacker}, {attack.verifier}: {limit}')}</li>"
+        f"<li>{sentence(f', {attack.attacker}, {attack.verifier}: {limit}', name)}</li>"
         for name, attack in strongest
         for limit in attack.limits
     ]

@@ -112,7 +112,7 @@ def _page(judged: Sequence[Judged], bench: Bench, settings: str) -> str:
         ),
         "<ul>" + "".join(f"<li>{sentence(f'{n}: {k}')}</li>" for n, k in ATTACKERS.items()),
         "</ul>",
-        *(f"<p>{sentence(f'{one.name}: {note}')}</p>" for one in judged for note in one.notes),
+        *(f"<p>{sentence(f': {note}', one.name)}</p>" for one in judged for note in one.notes),
     ]
     moving = {one.name: one.published for one in judged if one.figures}
     if moving:

@@ -69,7 +69,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         typer.echo(missing, err=True)
     return Plan(
         data=_data(request, *(one.title for one in line)),
-        settings=f"{drawn}, {len(pool.recordings)} to train on, {request.keys} keys searched, "
+        settings=f"{drawn}, {len(pool.recordings)} to train on, "
         f"seed {request.seed}{recogniser_options.named(recogniser, phones)}{theirs}",
         trials=test,
         pool=pool.recordings,

@@ -45,6 +45,7 @@ def crowds(trials: Trials, curves: Scores, palette: Palette) -> Figure:
         axis.plot(people[beyond], 100 * found.found[beyond], color=colour, ls=":", lw=1.2)
     axis.plot(people, 100.0 / people, "k--", lw=0.9, label="chance")
     axis.set(xscale="log", ylim=(0, 101), xlabel="people", ylabel="found first, %")
+    axis.xaxis.set_major_formatter("{x:,.0f}")
     figure.legend(loc="outside right upper")
     return figure
 
