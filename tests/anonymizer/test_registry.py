@@ -27,6 +27,7 @@ from voicenym.anonymizer import (
     system_classes,
     usable,
 )
+from voicenym.apps.cli import _of_other_package
 from voicenym.apps.cli.systems import systems
 from voicenym.corpus.batch_task import in_words
 from voicenym.errors import UnknownSystemError
@@ -245,9 +246,12 @@ def test_errors_of_another_package_s_system_are_told_as_that_package_s(broken):
     with pytest.raises(KeyError) as caught:
         load("ruined")(audio, voicenym.Key.generate().pseudonym("anna"))
     assert "this is a defect of the package ruin" in in_words(caught.value)
+    # a command says so in one line; its own defects are tracebacks to report
+    assert _of_other_package(caught.value) == in_words(caught.value)
     with pytest.raises(ZeroDivisionError) as ours:
         Fraction(1, 0)
     assert "this is a defect of voicenym" in in_words(ours.value)
+    assert _of_other_package(ours.value) is None
 
 
 def test_a_key_notes_the_revision_of_another_package_s_system(plugged, tmp_path):

@@ -257,7 +257,7 @@ def in_words(error: BaseException, item: Item | None = None) -> str:
     if os.environ.get(DEBUG):
         traceback.print_exception(error, file=sys.stderr)
     detail = f": {error}" if str(error) else ""
-    package = _package_of(error)
+    package = package_of(error)
     whose = f"a defect of the package {package}" if package else "a defect of voicenym"
     return (
         f"{about}internal error ({type(error).__name__}{detail}); this is {whose}, "
@@ -265,7 +265,7 @@ def in_words(error: BaseException, item: Item | None = None) -> str:
     )
 
 
-def _package_of(error: BaseException) -> str:
+def package_of(error: BaseException) -> str:
     """Another package with a system, whose code an error passed; empty if it passed none."""
     points = [point for point in entry_points(GROUP) if point.package != OURS]
     owners = {point.place.partition(":")[0].partition(".")[0]: point.package for point in points}

@@ -59,7 +59,10 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
     names = [system.system for system in systems]
     foreign = [n for n in names if n not in SYSTEMS or SYSTEMS.package(n) != OURS]
     if foreign:
-        raise VoicenymError(f"{foreign[0]} is no system of voicenym and has no card")
+        raise VoicenymError(
+            f"{foreign[0]} is no system of voicenym's own, whose cards' figures are kept here; "
+            "another package keeps those of its systems in its own figures.json, in the same form"
+        )
     cards: dict[str, list[dict[str, Any]]] = {}
     if file.is_file():
         cards = json.loads(todays_name(file.read_text("utf-8")))

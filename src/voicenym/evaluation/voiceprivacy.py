@@ -80,8 +80,8 @@ def from_voiceprivacy(
     for path in lists:
         for speaker, *_ in rows[path]:
             if (places[path], speaker) not in models:
-                names = ", ".join(map(str, places[path]))
-                raise CorpusError(f"{path}: {speaker} is not enrolled by {names}")
+                where = ", ".join(map(str, places[path]))
+                raise CorpusError(f"{path}: {speaker} is not enrolled by {where}")
     order = sorted(models, key=lambda which: (which[1], which[0]))
     speakers = Counter(speaker for _, speaker in order)
     chosen = [

@@ -148,6 +148,21 @@ def main() -> None:
             raise
         typer.echo(printable(f"voicenym: error: {told}"), err=True)
         sys.exit(1)
+    except Exception as error:
+        why = _of_other_package(error)
+        if why is None or os.environ.get("VOICENYM_DEBUG"):
+            raise
+        typer.echo(printable(f"voicenym: error: {why}"), err=True)
+        sys.exit(1)
+
+
+def _of_other_package(error: Exception) -> str | None:
+    """Message of a defect of another package's system; None of voicenym's own, which is a traceback
+    for its report.
+    """
+    from voicenym.corpus.batch_task import in_words, package_of
+
+    return in_words(error) if package_of(error) else None
 
 
 def _say_interrupted() -> None:
