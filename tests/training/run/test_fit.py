@@ -249,3 +249,26 @@ def test_a_training_goes_on_without_a_log_whose_folder_is_removed(tmp_path, capf
         "without this log"
     ]
     assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_folder_of_another_training_is_refused(tmp_path):
+    run(tmp_path, 2)
+
+    class Plane(Line):
+        def __init__(self):
+            super().__init__()
+            self.slope = torch.nn.Parameter(torch.ones(2))
+
+    class Quick(Line):
+        def __init__(self):
+            super().__init__()
+            self.more = torch.nn.Parameter(torch.ones(1))
+
+        def load_state_dict(self, state_dict, strict=True, assign=False):
+            return super().load_state_dict(state_dict, strict=False)
+
+    loaders = [torch.utils.data.DataLoader(Drawn(count, 0), 2) for count in (4, 1)]
+    machine = Machine("cpu", workers=0)
+    for other in (Plane, Quick):  # other weights, other parameters of the optimizer
+        with pytest.raises(VoicenymError, match=r"of another training .* another folder with -o"):
+            fit(other(), *loaders, tmp_path, Limits(4), monitor="slope", machine=machine)

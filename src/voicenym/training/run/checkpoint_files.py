@@ -95,6 +95,13 @@ def _here(state: Mapping[str, Any], folder: str) -> dict[str, Any]:
     return changed
 
 
+def of_other_training(error: BaseException) -> bool:
+    """Whether an error says that a checkpoint's weights or optimizers are not those of a module."""
+    text = str(error)
+    weights = isinstance(error, RuntimeError) and "in loading state_dict for" in text
+    return weights or (isinstance(error, ValueError) and "loaded state dict" in text)
+
+
 def remove_partial(folder: Path, name: str) -> None:
     """Removes what a killed process left of a checkpoint that it was writing."""
     for partial in folder.glob(f".{name}.*.ckpt"):

@@ -20,7 +20,11 @@ from voicenym import processes
 from voicenym.errors import VoicenymError
 from voicenym.private import closed, private_folder
 from voicenym.training.run.batch_memory import fitting, out_of_memory
-from voicenym.training.run.checkpoint_files import CheckpointFiles, remove_partial
+from voicenym.training.run.checkpoint_files import (
+    CheckpointFiles,
+    of_other_training,
+    remove_partial,
+)
 from voicenym.training.run.event_log import EventLog, quiet_threads
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.run_callbacks import (
@@ -112,8 +116,8 @@ def fit(
         say: receives the figures of every validation.
 
     Raises:
-        VoicenymError: an unusable folder, lack of memory, loading processes that are killed
-            repeatedly, or a loss that is not finite.
+        VoicenymError: an unusable folder, or one of another training, lack of memory, loading
+            processes that are killed repeatedly, or a loss that is not finite.
     """
     machine = machine or Machine()
     private_folder(folder)
@@ -180,6 +184,12 @@ def fit(
                 if _loader_died(error):
                     _replaced(restart, crops, held_out, say)
                     continue
+                if of_other_training(error):
+                    raise VoicenymError(
+                        f"{last}: of another training (recipe, configuration, teacher or number of "
+                        "speakers), and this one cannot go on from it; give the command of that "
+                        "one, or choose another folder with -o"
+                    ) from error
                 if not out_of_memory(error):
                     raise
                 fits = fitting(module, next(iter(crops)))
