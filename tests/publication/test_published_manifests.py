@@ -42,3 +42,10 @@ def test_words_stay_as_they_are(tmp_path):
 def test_a_name_that_is_a_formula_is_refused(speaker):
     with pytest.raises(CorpusError, match="take for a formula"):
         entries(files("", speaker), [])
+
+
+def test_a_label_with_a_carriage_return_stays_in_its_row(tmp_path):
+    write_csv(tmp_path, entries(files("one\rtwo"), ["text"]))
+    with (tmp_path / METADATA).open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["text"] == "one\ntwo"

@@ -10,11 +10,10 @@ from voicenym.corpus.id_checks import check_id
 from voicenym.errors import CorpusError, quoted
 from voicenym.publication.corpus_sources import LABELS
 from voicenym.publication.verified_files import Verified
+from voicenym.table_cells import is_formula
 
 SOUND = "audio"
 """Folder of the recordings."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""Beginnings of cells that spreadsheets take for formulas, or skip before one."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,6 @@ def entries(files: Iterable[Verified], keep: Collection[str]) -> list[Entry]:
     speakers = {(e.verified.recording.speaker, e.speaker) for e in found}
     check_unique([short for _, short in sorted(speakers)])
     return sorted(found, key=lambda entry: entry.utterance)
-
-
-def is_formula(cell: object) -> bool:
-    """Whether a spreadsheet may compute a cell of a table."""
-    return isinstance(cell, str) and cell.startswith(FORMULA)
 
 
 def _word(name: str) -> str:

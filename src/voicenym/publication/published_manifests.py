@@ -15,7 +15,8 @@ from voicenym.corpus import kaldi_tables
 from voicenym.corpus.timestamps import CONSTANT
 from voicenym.errors import DependencyError
 from voicenym.libraries import library
-from voicenym.publication.data_labels import Entry, check_unique, is_formula
+from voicenym.publication.data_labels import Entry, check_unique
+from voicenym.table_cells import stored
 
 METADATA = "metadata.csv"
 """Table of all recordings, as Hugging Face's ``audiofolder`` reads it."""
@@ -28,13 +29,9 @@ GROUP_BYTES, GROUP_ROWS = 32_000_000, 100
 def write_csv(folder: Path, entries: Sequence[Entry]) -> None:
     """Writes ``metadata.csv``; labels that spreadsheets would take for formulas get an apostrophe.
 
-    Spreadsheets also compute quoted cells; so they would send what a formula reads to anybody's
-    server, at the one who opens the table. Other manifests have the labels as they are.
+    Other manifests have the labels as they are.
     """
-    rows = [
-        {name: f"'{cell}" if is_formula(cell) else cell for name, cell in entry.row().items()}
-        for entry in entries
-    ]
+    rows = [{name: stored(cell) for name, cell in entry.row().items()} for entry in entries]
     with (folder / METADATA).open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

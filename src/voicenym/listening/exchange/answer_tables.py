@@ -17,6 +17,7 @@ from pathlib import Path
 from voicenym.errors import VoicenymError
 from voicenym.listening.ratings import Rating, scale_of
 from voicenym.special_files import refuse_named_pipe
+from voicenym.table_cells import read, stored
 
 NEEDED = ("listener", "system", "score")
 OPTIONAL = ("item", "test", "question", "utterance", "speaker", "kind", "other", "seconds")
@@ -26,7 +27,7 @@ REPRODUCE = ("listener", "item", "system", "question", "kind", "score")
 
 
 def as_csv(ratings: Sequence[Rating], columns: Sequence[str] = COLUMNS, mark: str = ",") -> str:
-    """Table with a heading; unknown numbers are empty.
+    """Table with a heading; unknown numbers are empty, and no cell is a formula of a spreadsheet.
 
     Args:
         columns: fields of :class:`.Rating`.
@@ -37,7 +38,7 @@ def as_csv(ratings: Sequence[Rating], columns: Sequence[str] = COLUMNS, mark: st
     writer.writerow(columns)
     for one in ratings:
         values = (getattr(one, name) for name in columns)
-        writer.writerow("" if isinstance(v, float) and math.isnan(v) else v for v in values)
+        writer.writerow("" if isinstance(v, float) and math.isnan(v) else stored(v) for v in values)
     return text.getvalue()
 
 
@@ -155,7 +156,7 @@ def _rows(path: Path) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
 
 
 def _cell(row: Mapping[str, str | None], column: str) -> str:
-    return column[1:] if column.startswith("=") else (row.get(column) or "").strip()
+    return column[1:] if column.startswith("=") else read((row.get(column) or "").strip())
 
 
 def _number(path: Path, line: int, text: str) -> float:

@@ -19,6 +19,7 @@ from voicenym.listening.questions import kind
 from voicenym.listening.ratings import Rating
 from voicenym.listening.study import GOLD, RATING, STIMULI, TRAINING, TRAP, ItemKey, Key, Study
 from voicenym.special_files import special_kind
+from voicenym.table_cells import stored
 
 MUSHRA_COLUMNS = (
     "session_test_id", "listener", "trial_id", "rating_stimulus", "rating_score", "rating_time",
@@ -88,7 +89,8 @@ def webmushra_answers(ratings: Sequence[Rating]) -> str:
         if one.test == "mushra":
             name = "reference" if one.system == "original" else one.system
             time = "" if one.seconds != one.seconds else round(1000 * one.seconds)
-            writer.writerow(("voicenym", one.listener, one.item, name, f"{one.score:g}", time, ""))
+            row = ("voicenym", one.listener, one.item, name, f"{one.score:g}", time, "")
+            writer.writerow(stored(cell) for cell in row)
     return text.getvalue()
 
 
