@@ -52,6 +52,18 @@ def test_any_shares_that_suffice_make_the_key_and_no_fewer_do():
     assert {one.words for one in other}.isdisjoint(one.words for one in shares)
 
 
+def test_keys_and_shares_that_an_editor_or_a_person_wrote_again_are_read(path, tmp_path):
+    first, second = key_shares.split(KEY, 2, 2)
+    typed = first.text().replace(first.words, first.words.upper().replace(" ", "  "))
+    saved = "\ufeff\r\n" + second.text().replace("\n", " \r\n\r\n")
+    assert key_shares.join([key_shares.Share.parse(text, "x") for text in (typed, saved)]) == KEY
+    edited = tmp_path / "edited"
+    edited.write_bytes("\ufeff".encode() + path.read_bytes().replace(b"\n", b"\r\n"))
+    edited.chmod(0o600)
+    again = Key.load(edited)
+    assert (again, again.revisions) == (KEY, KEY.revisions)
+
+
 def test_shares_that_do_not_fit_are_refused():
     first, second, third = key_shares.split(KEY, 3, 2)
     words = second.words.split()

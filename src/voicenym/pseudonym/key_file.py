@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import stat
 from collections.abc import Mapping
@@ -41,6 +42,7 @@ def read(path: Path) -> tuple[bytes, Mapping[str, int]]:
         ) from None
     except OSError as error:
         raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})") from None
+    data = data.removeprefix(codecs.BOM_UTF8)  # of editors
     first, _, rest = data.partition(b"\n")
     words = first.split() if data.startswith(_HEADER_2.encode()) else data.split()
     if len(words) != 2 or words[0] not in (_HEADER.encode(), _HEADER_2.encode()):

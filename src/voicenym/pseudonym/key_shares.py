@@ -63,18 +63,20 @@ class Share:
         Raises:
             KeyFileError: it is no share, or damaged.
         """
-        lines = text.splitlines()
+        # editors add a byte order mark, blanks and empty lines; whoever types a share, capitals
+        lines = [line.strip() for line in text.removeprefix("\ufeff").splitlines() if line.strip()]
         if lines[:1] != [HEADER]:
             raise KeyFileError(f"{name}: no share of a key; voicenym key split writes shares")
         try:
             _, number, _, count, need, _ = lines[1].replace(",", "").split()
-            fields = [line.split(" ", 1) for line in lines[2:] if line]
+            fields = [line.split(maxsplit=1) for line in lines[2:]]
             revisions = [rest.split() for key, rest in fields if key == "revision"]
             (check,) = [rest for key, rest in fields if key == "check"]
             (words,) = [rest for key, rest in fields if key == "words"]
             found = {system: _number(revision) for system, revision in revisions}
             if len(found) < len(revisions) or key_file.DERIVATION in found:
                 raise ValueError("not as a key file has revisions")
+            words = " ".join(words.lower().split())
             return cls(_number(number), _number(count), _number(need), check, found, words)
         except (ValueError, IndexError):
             raise KeyFileError(
