@@ -191,6 +191,27 @@ def report(
     return lines
 
 
+def named_as_outputs(sources: Iterable[object]) -> list[str]:
+    """Sentence on recordings named as outputs of single files beside their originals, such as
+    ``interview.anon.wav``; empty without any. Only their names show it, so that they are taken.
+    """
+    paths = [path for path in sources if isinstance(path, Path)]
+    originals = {path.with_suffix("") for path in paths}
+    names = [
+        str(path)
+        for path in paths
+        if path.with_suffix("").suffix in (".anon", ".preview")
+        and path.with_suffix("").with_suffix("") in originals
+    ]
+    if not names:
+        return []
+    listed = ", ".join(names[:FEW]) + (", ..." if len(names) > FEW else "")
+    return [
+        "named as outputs of voicenym anonymize beside their originals, and taken as originals of "
+        f"their own ({len(names)}): {listed}; move them out of the folder if they are outputs"
+    ]
+
+
 def rewritten(sources: Iterable[object]) -> list[str]:
     """Sentence on recordings in formats that can be read but not written; empty without any."""
     lines = []

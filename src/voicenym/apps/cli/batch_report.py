@@ -218,6 +218,8 @@ def account(
 
     for line in folder_walk.report(folder_walk.skipped(inputs, output), every=every):
         say.warn(line)
+    for line in folder_walk.named_as_outputs(item.source for item in items):
+        say.warn(line)
     for line in folder_walk.rewritten(item.source for item in items):
         say(line)
 
