@@ -107,3 +107,35 @@ def test_double_precision_takes_the_plain_way():
     with torch.no_grad():
         found = linear(values, weight, None, "relu")
     torch.testing.assert_close(found, torch.relu(values @ weight.T))
+
+
+def test_weights_are_laid_out_anew_only_after_they_changed(monkeypatch):
+    conv, values = Conv(4, 4), random(1, 3, 4)
+    calls = []
+    lay_out = torch.ops.mkldnn._reorder_linear_weight
+
+    class Counting:
+        def __getattr__(self, name):
+            return getattr(mkldnn, name)
+
+        def _reorder_linear_weight(self, *arguments):
+            calls.append(1)
+            return lay_out(*arguments)
+
+    mkldnn = torch.ops.mkldnn
+    monkeypatch.setattr(torch.ops, "mkldnn", Counting())
+    with torch.no_grad():
+        for _ in range(3):
+            (found,) = _laid_out(conv, values)
+        assert len(calls) == 1
+        conv.conv.weight.mul_(2.0)
+        (doubled,) = _laid_out(conv, values)
+        assert len(calls) == 2
+        bias = conv.conv.bias
+        torch.testing.assert_close(doubled - bias, 2.0 * (found - bias))
+        conv.load_state_dict({name: 0.0 * value for name, value in conv.state_dict().items()})
+        (nothing,) = _laid_out(conv, values)
+        assert not nothing.any()
+        conv.conv.weight = torch.nn.Parameter(torch.eye(4)[:, :, None])
+        (same,) = _laid_out(conv, values)
+        torch.testing.assert_close(same, values)
