@@ -62,7 +62,7 @@ class StepsByBin:
         """LLRs of scores whose bins are known."""
         found: Array = self.llr.take(bins)
         if self.scores.size:
-            inside = self.doubtful[bins]
+            inside = self.doubtful.take(bins)
             below = np.searchsorted(self.scores, scores[inside], side="right") - 1
             known = (below >= 0) & (self.bins[below] == bins[inside])
             found[inside] = np.where(known, self.score_llr[below], found[inside])
@@ -101,7 +101,7 @@ def fit(trials: SegmentPairs) -> tuple[StepsByBin | None, np.ndarray]:
     gathered: list[tuple[Array, np.ndarray]] = []
     for strip in trials.strips():
         part = trials.scores[strip]
-        inside = doubtful[table[strip]] & ~trials.itself[strip]
+        inside = doubtful.take(table[strip]) & ~trials.itself[strip]
         gathered.append((part[inside], (trials.row[strip, None] == trials.column)[inside]))
     values, same = (np.concatenate(parts) for parts in zip(*gathered, strict=True))
     scores, which = np.unique(values, return_inverse=True)

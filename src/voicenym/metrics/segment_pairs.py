@@ -77,8 +77,9 @@ class SegmentPairs:
                 ratios[self.itself[strip]] = 0.0
                 by_column[:, strip] = sum_columns(ratios.T)
             total = _summer(self.row, size)(by_column.T)
-            at = np.nonzero(self.itself)
-            np.add.at(one, (self.row[at[0]], self.column[at[1]]), 1.0)
+            # of the flat table: in two dimensions, numpy needs fifteen times as long
+            row, column = np.divmod(np.flatnonzero(self.itself), len(self.column))
+            np.add.at(one, (self.row[row], self.column[column]), 1.0)
             count = np.outer(*(np.bincount(i, minlength=size) for i in (self.row, self.column)))
             mean = total / (count - one)
         similarity: Array = 0.5 * (1.0 + np.tanh(0.5 * mean))
