@@ -36,3 +36,11 @@ def test_power_scales_with_the_square():
     spectrum = mel.MelSpectrum(16000, 400, 160, 40)
     noise = torch.randn(8000, generator=torch.Generator().manual_seed(0))
     torch.testing.assert_close(spectrum(2 * noise), 4 * spectrum(noise))
+
+
+def test_squared_magnitudes_are_sums_of_squares_bit_for_bit():
+    generator = torch.Generator().manual_seed(0)
+    spectra = torch.randn(3, 5, 241, dtype=torch.complex64, generator=generator)
+    found = mel.squared_magnitudes(spectra)
+    assert torch.equal(found, torch.view_as_real(spectra).square().sum(-1))
+    torch.testing.assert_close(found, spectra.abs().square())

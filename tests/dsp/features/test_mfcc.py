@@ -125,3 +125,18 @@ def test_the_mean_of_an_utterance_is_taken_out_whatever_the_channel():
     x = noise(50, 4)
     torch.testing.assert_close(normalised(x + 7.0, None), normalised(x, None), atol=1e-5, rtol=0)
     assert normalised(x, None).mean(0).abs().max() < 1e-6
+
+
+def test_means_over_windows_are_computed_once_where_variances_are_not_wanted(monkeypatch):
+    calls = []
+    sliding_mean = mfcc._sliding_mean
+
+    def counted(values, window):
+        calls.append(1)
+        return sliding_mean(values, window)
+
+    monkeypatch.setattr(mfcc, "_sliding_mean", counted)
+    normalised(noise(40, 3), 10)
+    assert len(calls) == 1
+    normalised(noise(40, 3), 10, variance=True)
+    assert len(calls) == 3

@@ -46,6 +46,16 @@ def filterbank(rate: int, fft: int, bands: int, low: float, high: float) -> torc
     return (triangles * (2.0 / (right - left))).float()
 
 
+def squared_magnitudes(spectra: torch.Tensor) -> torch.Tensor:
+    """Squared magnitudes of complex ``[...]``.
+
+    The sum over pairs, as ``sum(-1)``, has the same bits and takes seven times as long, and so does
+    squaring :func:`torch.abs`, which computes hypotenuses.
+    """
+    squares = torch.view_as_real(spectra).square()
+    return squares[..., 0] + squares[..., 1]
+
+
 def power_frames(signal: torch.Tensor, window: torch.Tensor, hop: int) -> torch.Tensor:
     """Power spectra of frames centred on every hop, zeros outside the signal.
 

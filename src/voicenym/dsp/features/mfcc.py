@@ -12,6 +12,8 @@ import math
 
 import torch
 
+from voicenym.dsp.features.mel import squared_magnitudes
+
 RATE = 16_000
 WINDOW = 400
 """Samples of a frame, 25 ms."""
@@ -28,8 +30,8 @@ SLOPE_REACH = 3
 MEAN_WINDOW = 300
 """Frames of the sliding mean, 3 s."""
 LEAST_VARIANCE = 1e-10
-BLOCK_FRAMES = 8_192
-"""Frames transformed at once, for bounded memory."""
+BLOCK_FRAMES = 512
+"""Frames transformed at once, few enough for the processor's cache."""
 
 
 def mel(hertz: torch.Tensor) -> torch.Tensor:
@@ -109,8 +111,8 @@ class MFCC(torch.nn.Module):
         frames = frames - frames.mean(-1, keepdim=True)
         energy = frames.square().sum(-1).clamp_min(LEAST_POWER).log()
         before = torch.cat([frames[..., :1], frames[..., :-1]], dim=-1)
-        power = torch.fft.rfft((frames - PREEMPHASIS * before) * self.window, TRANSFORM)
-        bands = (power.abs().square() @ self.bank).clamp_min(LEAST_POWER).log()
+        spectra = torch.fft.rfft((frames - PREEMPHASIS * before) * self.window, TRANSFORM)
+        bands = (squared_magnitudes(spectra) @ self.bank).clamp_min(LEAST_POWER).log()
         cepstra = bands @ self.transform
         return torch.cat([energy[..., None], cepstra[..., 1:]], dim=-1)
 
@@ -177,17 +179,20 @@ def normalised(
         return features
     x = features.double()
     if window is None or window >= frames:
-        mean = x.mean(-2, keepdim=True)
-        power = x.square().mean(-2, keepdim=True)
-    else:
-        start = (torch.arange(frames, device=x.device) - window // 2).clamp(0, frames - window)
-        mean, power = (_sliding_mean(values, start, window) for values in (x, x.square()))
+        window = None
+    mean = _sliding_mean(x, window)
     centred = x - mean
     if variance:
+        power = _sliding_mean(x.square(), window)
         centred = centred / (power - mean.square()).clamp_min(LEAST_VARIANCE).sqrt()
     return centred.to(features.dtype)
 
 
-def _sliding_mean(values: torch.Tensor, start: torch.Tensor, window: int) -> torch.Tensor:
+def _sliding_mean(values: torch.Tensor, window: int | None) -> torch.Tensor:
+    """Mean over the frames of a window around each, or over all of them."""
+    if window is None:
+        return values.mean(-2, keepdim=True)
+    frames = values.shape[-2]
     total = torch.nn.functional.pad(values.cumsum(-2), (0, 0, 1, 0))
+    start = (torch.arange(frames, device=values.device) - window // 2).clamp(0, frames - window)
     return (total[..., start + window, :] - total[..., start, :]) / window

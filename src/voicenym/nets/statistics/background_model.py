@@ -16,6 +16,7 @@ import torch
 
 from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
+from voicenym.memory import keep_freed_blocks
 from voicenym.nets.statistics.gaussian_mixture import Mixture, pack, unpack
 from voicenym.nets.statistics.total_variability import TotalVariability
 
@@ -55,6 +56,7 @@ class Background:
         Returns:
             Counts ``[recording, component]`` and sums ``[recording, component, d]``.
         """
+        keep_freed_blocks()
         mixture = self.mixture
         counts = mixture.weights.new_zeros(len(recordings), mixture.components)
         sums = mixture.means.new_zeros(len(recordings), *mixture.means.shape)
