@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import torch
 
+from voicenym.dsp.features.mel import squared_magnitudes
 from voicenym.nets.convnext import Block
 from voicenym.nets.stft import InverseStft, Stft
 from voicenym.nets.streaming import Conv, Memory
@@ -64,8 +65,7 @@ class SpectralEncoder(torch.nn.Module):
     def forward(self, waveform: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
         """``[batch, frame * hop]`` to ``[batch, size, frame]``."""
         with torch.autocast(waveform.device.type, enabled=False):
-            spectra = torch.view_as_real(self.transform(waveform.float(), memory))
-            power = spectra.square().sum(-1)
+            power = squared_magnitudes(self.transform(waveform.float(), memory))
             x = ((power + LEAST_POWER).log() - USUAL) / SPREAD
         x = self.enter(x.transpose(1, 2), memory).transpose(1, 2)
         for block in self.blocks:

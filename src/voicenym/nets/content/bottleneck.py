@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from voicenym.dsp.features.mel import filterbank
+from voicenym.dsp.features.mel import filterbank, squared_magnitudes
 from voicenym.nets.convnext import Block
 from voicenym.nets.stft import Stft
 from voicenym.nets.streaming import Conv, Memory
@@ -67,8 +67,7 @@ class FrontEnd(torch.nn.Module):
 
     def forward(self, waveform: torch.Tensor, memory: Memory | None = None) -> AcousticFrames:
         """``[row, time]`` of whole frames, at 16 kHz."""
-        spectra = torch.view_as_real(self.transform(waveform, memory))
-        power = spectra.square().sum(-1) * self._scale
+        power = squared_magnitudes(self.transform(waveform, memory)) * self._scale
         total = (2.0 * power.sum(2) - power[..., 0] - power[..., -1]) / WINDOW
         return AcousticFrames(
             (power @ self.bank.T + LEAST_POWER).log(), (total + LEAST_POWER).log()
