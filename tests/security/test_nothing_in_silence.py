@@ -126,6 +126,7 @@ def folder(tmp_path):
     )
     _new(root / "ann/memo.gsm").write_bytes(bytes(330))
     _new(root / "ann/notes.txt").write_text("hello")
+    _new(root / "metadata.csv").write_text("file_name,speaker_id\nann/good.wav,ann\n")
     _new(root / "ann/.hidden.wav").write_bytes(b"RIFF")
     _new(root / ".cache/x.wav").write_bytes(b"RIFF")
     (root / "ann/away.wav").symlink_to(tmp_path / "elsewhere.wav")
@@ -149,6 +150,7 @@ LEFT = {
     "MISNAMED": {"REC0001"},
     "LINK": {"away.wav", "broken.wav", "circle.wav", "all"},
     "SPECIAL": {"pipe.wav"},
+    "TABLE": {"metadata.csv"},
     "HIDDEN": {".hidden.wav", ".cache"},
     "OTHER": {"notes.txt"},
 }

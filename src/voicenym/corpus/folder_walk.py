@@ -20,6 +20,9 @@ _UNREAD = ".aa .aax .ds2 .dss .gsm .m4p .msv .oma .pcm .ra .raw .rm .rmvb .shn .
 UNREAD = frozenset(_UNREAD.split())
 """Extensions of recordings that cannot be read: without a header, encrypted, or unknown to
 libav."""
+TABLES = frozenset({"manifest.tsv", "metadata.csv", "metadata.jsonl"})
+"""Names of tables that say who speaks in the recordings beside them; the last two are those of
+Hugging Face's audio folders."""
 FEW = 5
 """Number of files that are clearly no recordings which a message lists by default."""
 
@@ -35,6 +38,8 @@ class Reason(Enum):
                "it by itself if it is meant", True)  # fmt: skip
     SPECIAL = ("is no regular file", True)
     CLOSED = ("cannot be looked into; ask its owner for permission", True)
+    TABLE = ("is a table, and what it says of speakers is not used: make a Kaldi data folder of it "
+             "(Folders and corpora, Tables of speakers), or folders of speakers", True)  # fmt: skip
     HIDDEN = ("is hidden (its name begins with a dot)", False)
     OTHER = ("is no recording", False)
 
@@ -149,6 +154,8 @@ def _of_file(path: Path, whole: Path | None) -> Reason | None:
         return None
     if suffix in UNREAD:
         return Reason.UNREAD
+    if path.name.lower() in TABLES:
+        return Reason.TABLE
     return Reason.MISNAMED if _sounds(path) else Reason.OTHER
 
 
