@@ -14,7 +14,6 @@ from voicenym.verification.score_normalisation import ASNorm
 from voicenym.verification.scoring import class_means, grouped, unit
 from voicenym.verification.verifier import Verifier
 
-NORMALISERS = ("as-norm",)
 SUFFIX = " + AS-norm"
 
 

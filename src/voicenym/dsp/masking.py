@@ -67,19 +67,6 @@ def noise_offset(z: torch.Tensor) -> torch.Tensor:
     return -2.025 - 0.175 * z
 
 
-def spreading(distance: torch.Tensor, level: torch.Tensor) -> torch.Tensor:
-    """Spreading function: attenuation of a masker in dB, 0 or negative.
-
-    27 dB per Bark below it; above, 27 less 0.37 for each dB over 40.
-
-    Args:
-        distance: in Bark, positive above the masker.
-        level: of the masker in dB.
-    """
-    above = (-27.0 + 0.37 * (level - 40.0).clamp_min(0.0)) * distance
-    return torch.where(distance < 0.0, 27.0 * distance, above)
-
-
 @dataclass(frozen=True)
 class Maskers:
     """Maskers of a frame: ``[..., masker]`` each.
