@@ -10,11 +10,14 @@ from voicenym.apps.serve.job_store import DONE, ENDED, FAILED, Job
 from voicenym.apps.serve.multipart_upload import receive_upload
 from voicenym.apps.serve.responses import recording
 from voicenym.apps.serve.service import FIELDS, Service
+from voicenym.apps.web.asgi_types import Receive
 from voicenym.apps.web.hardening import OWNER
 from voicenym.apps.web.problem_details import Problem
 
 HEARTBEAT = 15.0
 """Seconds between lines of an event stream without news, so that proxies keep it."""
+LEAVING = 0.1
+"""Seconds before the answer with a job in which a client is noticed to have left."""
 
 
 def add_job_routes(app: Any, service: Service) -> None:
@@ -52,8 +55,12 @@ def add_job_routes(app: Any, service: Service) -> None:
         except BaseException:
             service.uploads.wipe(folder)
             raise
-        if await request.is_disconnected():  # nobody will know its id, to fetch or delete it
-            service.jobs.remove(job)
+        known = False
+        try:
+            known = not await _has_left(request.receive)
+        finally:
+            if not known:  # nobody will know its id, to fetch or delete it
+                service.jobs.remove(job)
         return JSONResponse(job.view(), 202, {"Location": f"/v1/jobs/{job.id}"})
 
     @app.get("/v1/jobs/{id}", responses=found, summary="Show a job", tags=tags)
@@ -111,6 +118,19 @@ def add_job_routes(app: Any, service: Service) -> None:
         service.jobs.remove(job)
         service.audits.forget(owner, job.audit_id)
         return Response(status_code=204)
+
+
+async def _has_left(receive: Receive) -> bool:
+    """Whether the client of a request, which has been read to its end, is gone. A server that has
+    much to read notices it some milliseconds later.
+    """
+    try:
+        async with asyncio.timeout(LEAVING):
+            while (await receive())["type"] != "http.disconnect":
+                pass
+    except TimeoutError:
+        return False
+    return True
 
 
 async def _events(job: Job) -> AsyncIterator[str]:
