@@ -15,12 +15,19 @@ from voicenym.audio.mp4_boxes import without_profiles
 from voicenym.audio.video_metadata import Cleaner, check, cleaner
 from voicenym.errors import AudioError
 
+WITHOUT_EDIT_LISTS = ("matroska", "webm")
+"""Formats that show every frame that they hold."""
+
 
 class Picture:
     """Picture tracks of a film, packet by packet, for a muxer.
 
     Only the coded picture is copied, cleaned by :mod:`voicenym.audio.video_metadata`, without tags,
     side data of packets, and the film's other tracks.
+
+    Of the frames that an edit list hides, those from the last key frame before the first shown one
+    on are copied, because it is decoded from them, and stay hidden; those after the end are left
+    out.
 
     Args:
         film: a path, or a file object.
@@ -36,6 +43,7 @@ class Picture:
         self._container: Any = None
         self._copies: dict[int, Any] = {}
         self._cleaners: dict[int, Cleaner] = {}
+        self._shows_all = False
         try:
             demuxer = container_detection.demuxer(self._file)
             if demuxer is None:
@@ -56,6 +64,7 @@ class Picture:
 
     def add_to(self, container: Any) -> None:
         """Creates a stream for each picture in an output."""
+        self._shows_all = container.format.name in WITHOUT_EDIT_LISTS
         for track in self.tracks:
             check(track)
             try:
@@ -71,11 +80,34 @@ class Picture:
             self._copies[track.index] = copy
 
     def packets(self) -> Iterator[Any]:
-        """Cleaned packets in the film's order, each with its output stream."""
+        """Cleaned packets in the film's order, each with its output stream.
+
+        Raises:
+            AudioError: frames before the start are hidden and the output would show them, parts of
+                the middle are cut out, or the coding changes midway.
+        """
+        last: dict[int, int] = {}
         for packet in self._container.demux(self.tracks):
-            if not packet.size:
+            if not packet.size or _after_end(packet):
                 continue
+            if self._shows_all and _before_start(packet):
+                raise AudioError(
+                    "the film was trimmed without being encoded anew, and this format would show "
+                    "what was cut off at its start; name an output that ends in .mp4 or .mov, or "
+                    "re-encode the film"
+                )
             index, base = packet.stream_index, packet.time_base
+            if (
+                packet.is_discard
+                and packet.dts is not None
+                and packet.dts < last.get(index, packet.dts)
+            ):
+                raise AudioError(
+                    "parts were cut out of the film without encoding it anew, which cannot be "
+                    "copied; re-encode it, or name an output that ends in .wav for the sound alone"
+                )
+            if packet.dts is not None:
+                last[index] = packet.dts
             if packet.has_sidedata("new_extradata"):
                 raise AudioError(
                     "the film's picture changes its coding midway, which cannot be copied cleanly; "
@@ -92,3 +124,19 @@ class Picture:
             self._container = None
         if self._owned:
             self._file.close()
+
+
+def _before_start(packet: Any) -> bool:
+    """Whether an edit list hides a frame because it lies before the track's start."""
+    start = packet.stream.start_time
+    if not packet.is_discard or packet.pts is None or start is None:
+        return False
+    return bool(packet.pts < start)
+
+
+def _after_end(packet: Any) -> bool:
+    """Whether an edit list hides a frame that is decoded after the last shown one."""
+    track = packet.stream
+    if not packet.is_discard or packet.dts is None or track.duration is None:
+        return False
+    return bool(packet.dts >= (track.start_time or 0) + track.duration)
