@@ -12,8 +12,9 @@ RNG = np.random.default_rng(0)
 T, N = RNG.normal(2, 1, 60), RNG.normal(0, 1, 200)
 FEW = {"replicates": 10}
 VOICES = RNG.standard_normal((10, 6))
+PEOPLE = VOICES + 3.0 * np.repeat(np.eye(6)[:5], 2, axis=0)
 MATRICES = metrics.similarity_matrices(
-    VOICES, VOICES + 0.3 * RNG.standard_normal((10, 6)), list("aabbccddee")
+    PEOPLE, PEOPLE + 0.3 * RNG.standard_normal((10, 6)), list("aabbccddee")
 )
 WHO = metrics.Speakers(
     np.repeat(np.arange(60) % 6, 2).reshape(-1, 2),

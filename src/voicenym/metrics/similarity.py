@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 
 import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
+from voicenym.metrics import jackknife
 from voicenym.metrics.pav_histogram import StepsByBin, fit
 from voicenym.metrics.scores import Array
 from voicenym.metrics.segment_pairs import SegmentPairs
@@ -32,10 +34,13 @@ class Similarity:
     Args:
         matrix: ``[speaker, speaker]``, 0 to 1; NaN where there was nothing to compare.
         speakers: names of rows and columns.
+        others: computes the matrices without each group of speakers (:mod:`.jackknife`), calibrated
+            anew, by which figures have intervals; None where the matrix alone is known.
     """
 
     matrix: Array
     speakers: tuple[str, ...]
+    others: Callable[[], list[Similarity]] | None = field(default=None, repr=False, compare=False)
 
     @property
     def dominance(self) -> float:
@@ -123,7 +128,21 @@ def similarity_matrices(
             calibrate, _ = fit(SegmentPairs.of(table, names, names, itself))
         found[name] = similarity_matrix(table, names, names, itself, calibrate)
         del table
-    return Matrices(**found)
+
+    @cache
+    def others() -> list[Matrices]:
+        left_out = [np.isin(names, group) for group in jackknife.groups(names)]
+        return [
+            similarity_matrices(
+                o[~out], a[~out], names[~out], score=score, calibration=calibration, compat=compat
+            )
+            for out in left_out
+        ]
+
+    def of_block(block: str) -> list[Similarity]:
+        return [getattr(one, block) for one in others()]
+
+    return Matrices(**{k: replace(v, others=partial(of_block, k)) for k, v in found.items()})
 
 
 def _mirrored(scores: Array, names: np.ndarray) -> Array:

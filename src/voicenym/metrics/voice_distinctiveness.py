@@ -25,10 +25,12 @@ from voicenym.metrics.similarity import Similarity, dominance, means
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of similarity matrices with its bootstrap interval over speakers.
+    """A figure of similarity matrices with its interval over speakers.
 
-    The interval takes the matrices as they are. Where each was calibrated by its own pairs, it is
-    about half as wide as it would have to be; reports compute matrices anew (:mod:`.jackknife`).
+    Of matrices of :func:`.similarity_matrices`, it is that of :mod:`.jackknife`, which computes and
+    calibrates them anew up to 20 times. Where the matrices alone are known, it is a bootstrap that
+    takes them as they are: about half as wide as it would have to be, if each was calibrated by its
+    own pairs.
 
     Args:
         value: NaN where original voices do not stand out at all, or nothing could be compared.
@@ -50,16 +52,15 @@ def similarity_within(
 
     Args:
         similarity: a matrix.
-        level, replicates, seed: of the bootstrap over speakers.
+        level: of the interval.
+        replicates, seed: of the bootstrap, where the matrices alone are known.
 
     Example:
         >>> found = similarity_within(Similarity(np.array([[0.9, 0.1], [0.1, 0.7]]), ("a", "b")))
         >>> round(found.value, 2), found.interval
         (0.8, (nan, nan))
     """
-    values = [means(similarity.matrix, times)[0] for times in _draws(similarity, replicates, seed)]
-    limits = enough(len(similarity.speakers), percentiles(values[1], level))
-    return Figure(float(values[0][0]), limits, "", similarity.alone)
+    return _mean(similarity, 0, level, replicates, seed, similarity.alone)
 
 
 def similarity_between(
@@ -74,9 +75,31 @@ def similarity_between(
         >>> similarity_between(Similarity(np.array([[0.9, 0.2], [0.4, 0.7]]), ("a", "b"))).value
         0.30000000000000004
     """
-    values = [means(similarity.matrix, times)[1] for times in _draws(similarity, replicates, seed)]
-    limits = enough(len(similarity.speakers), percentiles(values[1], level))
-    return Figure(float(values[0][0]), limits, "")
+    return _mean(similarity, 1, level, replicates, seed)
+
+
+def _mean(
+    similarity: Similarity,
+    kind: int,
+    level: float,
+    replicates: int,
+    seed: int,
+    alone: tuple[str, ...] = (),
+) -> Figure:
+    """Mean of the diagonal (``kind`` 0) or of the rest (1)."""
+    everybody, draws = (
+        means(similarity.matrix, times)[kind] for times in _draws(similarity, replicates, seed)
+    )
+    value, people = float(everybody[0]), len(similarity.speakers)
+    if similarity.others is None or people < FEW_PEOPLE:
+        return Figure(value, enough(people, percentiles(draws, level)), "", alone)
+    others = [_whole(part.matrix, kind) for part in similarity.others()]
+    low, high = limits(value, others, people, level)
+    return Figure(value, (max(low, 0.0), min(high, 1.0)), "", alone)
+
+
+def _whole(matrix: Array, kind: int) -> float:
+    return float(means(matrix, np.ones((1, len(matrix))))[kind][0])
 
 
 def gain_of_voice_distinctiveness(
@@ -88,7 +111,8 @@ def gain_of_voice_distinctiveness(
 
     Args:
         oo, aa: of original and of anonymized speech, of the same speakers.
-        level, replicates, seed: of the bootstrap over speakers.
+        level: of the interval.
+        replicates, seed: of the bootstrap, where the matrices alone are known.
 
     Raises:
         ScoreError: matrices of different speakers.
@@ -122,7 +146,8 @@ def deidentification(
 
     Args:
         oo, oa: of original speech, and of original against anonymized speech.
-        level, replicates, seed: of the bootstrap over speakers.
+        level: of the interval.
+        replicates, seed: of the bootstrap, where the matrices alone are known.
 
     Raises:
         ScoreError: matrices of different speakers.
@@ -136,7 +161,7 @@ def deidentification(
     def hidden(before: Array, after: Array) -> Array:
         return 1.0 - after / np.where(before > 0.0, before, math.nan)
 
-    return _figure(hidden, oo, oa, "", level, replicates, seed)
+    return _figure(hidden, oo, oa, "", level, replicates, seed, most=1.0)
 
 
 def _figure(
@@ -147,8 +172,9 @@ def _figure(
     level: float,
     replicates: int,
     seed: int,
+    most: float = math.inf,
 ) -> Figure:
-    """A figure of two dominances; each draw takes a speaker's row and column in both matrices."""
+    """A figure of two dominances; a draw takes a speaker's row and column in both matrices."""
     if before.speakers != after.speakers:
         raise ScoreError("the two matrices are not of the same speakers in the same order")
     everybody, draws = (
@@ -156,8 +182,13 @@ def _figure(
         for times in _draws(before, replicates, seed)
     )
     alone = tuple(name for name in before.speakers if name in {*before.alone, *after.alone})
-    limits = enough(len(before.speakers), percentiles(draws, level))
-    return Figure(float(everybody[0]), limits, unit, alone)
+    value, people = float(everybody[0]), len(before.speakers)
+    if before.others is None or after.others is None or people < FEW_PEOPLE:
+        return Figure(value, enough(people, percentiles(draws, level)), unit, alone)
+    parts = zip(before.others(), after.others(), strict=True)
+    others = [float(figure(np.array(b.dominance), np.array(a.dominance))) for b, a in parts]
+    low, high = limits(value, others, people, level)
+    return Figure(value, (low, min(high, most)), unit, alone)
 
 
 def _draws(similarity: Similarity, replicates: int, seed: int) -> tuple[Array, Array]:
@@ -220,8 +251,7 @@ def _recalibrated(
 
 def _mean_of(block: str, kind: int) -> Callable[[VoiceVectors], Estimate]:
     def mean(voices: VoiceVectors) -> float:
-        matrix = voices.similarity(block).matrix
-        return float(means(matrix, np.ones((1, len(matrix))))[kind][0])
+        return _whole(voices.similarity(block).matrix, kind)
 
     return _recalibrated(mean, 0.0, 1.0)
 
