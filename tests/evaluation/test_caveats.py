@@ -10,12 +10,12 @@ from voicenym.attack.attacker_list import attackers
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.normalised_scores import SUFFIX
 from voicenym.evaluation.caveats import (
-    badly_trained,
     caveats,
     learned_from,
     omissions,
     unlearnt,
     untried,
+    weaker_than_statistics,
 )
 from voicenym.evaluation.results import AttackFigures, Lesson, Measured
 
@@ -27,7 +27,7 @@ def attack(attacker, eer, verifier="neural", informed=True, learning=(), **more)
     )
 
 
-def test_who_knows_more_and_finds_less_than_trivial_statistics_is_badly_trained():
+def test_who_knows_more_and_finds_less_than_trivial_statistics_is_weaker_than_statistics():
     attacks = [
         attack("ignorant", 10.0, informed=False),
         attack("lazy-informed", 40.0),
@@ -36,7 +36,7 @@ def test_who_knows_more_and_finds_less_than_trivial_statistics_is_badly_trained(
         attack("ignorant", 20.0, "plain", informed=False),
         attack("lazy-informed", 35.0, "plain"),
     ]
-    (note,) = badly_trained(attacks, "plain")
+    (note,) = weaker_than_statistics(attacks, "plain")
     assert note.startswith("neural as lazy-informed attacker")
     assert "20.0 % against 40.0 %" in note
 
@@ -47,7 +47,7 @@ def test_what_an_informed_one_finds_does_not_shame_the_ignorant():
         attack("ignorant", 40.0, "plain", informed=False),
         attack("lazy-informed", 5.0, "plain"),
     ]
-    assert badly_trained(attacks, "plain") == ()
+    assert weaker_than_statistics(attacks, "plain") == ()
 
 
 def resources(system="vtln", **changed):

@@ -1,4 +1,4 @@
-"""Limits of an evaluation that its report states: attackers not tried or badly trained."""
+"""Limits of an evaluation that its report states: attackers not tried, or weak."""
 
 from __future__ import annotations
 
@@ -27,7 +27,11 @@ def caveats(
     """
     if only:
         return (*learned_from(attacks), *sentences(attacks))
-    return (*sentences(attacks), *badly_trained(attacks, statistics), *learned_from(attacks))
+    return (
+        *sentences(attacks),
+        *weaker_than_statistics(attacks, statistics),
+        *learned_from(attacks),
+    )
 
 
 def omissions(
@@ -61,7 +65,7 @@ def learned_from(attacks: Sequence[AttackFigures]) -> tuple[str, ...]:
     )
 
 
-def badly_trained(attacks: Sequence[AttackFigures], statistics: str) -> tuple[str, ...]:
+def weaker_than_statistics(attacks: Sequence[AttackFigures], statistics: str) -> tuple[str, ...]:
     """Attacks that are weaker than voice statistics with the same knowledge."""
     notes = []
     for attack in attacks:
@@ -76,7 +80,7 @@ def badly_trained(attacks: Sequence[AttackFigures], statistics: str) -> tuple[st
             continue
         if plain.eer.value < attack.eer.value:
             notes.append(
-                f"{attack.verifier} as {attack.attacker} attacker is badly trained for this "
+                f"{attack.verifier} as {attack.attacker} attacker is weak on this "
                 f"system: pitch and formant statistics alone do better ({plain.eer.value:.1f} % "
                 f"against {attack.eer.value:.1f} %)"
             )

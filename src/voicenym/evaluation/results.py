@@ -200,7 +200,7 @@ class SystemResults:
         utility: figures by metric: words, naturalness, pitch, distinctiveness, speed.
         exposed: speakers by their protection against the strongest attacker, the least protected
             first.
-        notes: limits of the figures: attacks not run, verifiers badly trained.
+        notes: limits of the figures: attacks not run, weak verifiers.
         left_out: number of trials on which the system failed, which no figure counts.
         weights: version of its weights: the first 16 digits of their SHA-256, or of the digests of
             several; empty without weights, and in reports of earlier releases.
