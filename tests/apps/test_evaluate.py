@@ -143,7 +143,7 @@ def test_missing_transcripts_leave_out_words_and_the_page_says_so(speech, tmp_pa
     found = results_file.load(tmp_path / "report")
     assert "WER" not in found.systems[0].utility
     page = (tmp_path / "report" / "index.html").read_text("utf-8")
-    assert "Mcadams, WER: words were not measured: no recording has a text; add" in page
+    assert "mcadams, WER: words were not measured: no recording has a text; add" in page
 
 
 def test_silent_files_are_named(speech, tmp_path):
