@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from voicenym.audio import open_reader
-from voicenym.corpus.file_plan import plan
+from voicenym.corpus.plans.file_plan import plan
+from voicenym.corpus.readers.tsv_manifest import recordings_of_manifest
 from voicenym.corpus.skipped import STRICT
 from voicenym.corpus.speaker_links import names_in
-from voicenym.corpus.tsv_manifest import recordings_of_manifest
 from voicenym.diarization.turn_files import read_turns
 from voicenym.errors import AudioError, CorpusError, VoicenymError
 from voicenym.evaluation import results_file

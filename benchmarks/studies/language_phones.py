@@ -45,8 +45,8 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.evaluation.evaluation_plan import key
-from voicenym.evaluation.protection import split
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.measurements.protection import split
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.eer import equal_error
 from voicenym.metrics.opinion import rating

@@ -31,8 +31,8 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 import numpy as np
 import torch
 
+from voicenym.corpus.readers.recording_subsets import spread
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.recording_subsets import spread
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.metrics import normalise, word_errors

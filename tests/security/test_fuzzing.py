@@ -26,8 +26,8 @@ FOLDER = Path(__file__).parent / "fuzzing"
 INPUTS = 24
 """Of each kind, times its weight up to two."""
 NEEDS = {"lhotse cuts": ("lhotse",), "recipe": ("yaml",), "texts and lists": ("scipy",)}
-NEEDS["log of a run"] = ("voicenym.corpus.run_log",)
-NEEDS["comparison"] = ("voicenym.corpus.near_original",)
+NEEDS["log of a run"] = ("voicenym.corpus.run_records.run_log",)
+NEEDS["comparison"] = ("voicenym.corpus.nearness.near_original",)
 OTHERS = ("mutating", "targets", "running")
 
 

@@ -392,9 +392,9 @@ def loaders(place: Path) -> dict:
     from voicenym.nets.speakers import speaker_encoders as encoders
     from voicenym.nets.synthesis import synthesizers
     from voicenym.training.cloak.vcloak_recipe import words_loss
-    from voicenym.training.content.soft_content_recipe import initial_network
-    from voicenym.training.content.train_hubert_soft import SoftConfig
-    from voicenym.training.content.unit_features import features_of
+    from voicenym.training.content.units.soft_content_recipe import initial_network
+    from voicenym.training.content.units.train_hubert_soft import SoftConfig
+    from voicenym.training.content.units.unit_features import features_of
     from voicenym.training.run.machine import Machine
     from voicenym.verification.verifiers import encoder_of, verifier
 

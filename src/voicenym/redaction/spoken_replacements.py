@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.corpus.border_fades import FADE_SECONDS
+from voicenym.corpus.people.border_fades import FADE_SECONDS
 from voicenym.dsp.voice_shift import RATE
 from voicenym.nets.speech_synthesis.synthesiser import Synthesiser
 from voicenym.pseudonym import Pseudonym

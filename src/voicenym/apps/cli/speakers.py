@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli.batch_report import Messages
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.interrupted_work import until_done, voices_before
-from voicenym.apps.cli.progress import Progress
-from voicenym.apps.cli.speaker_options import NAME
+from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.options.speaker_options import NAME
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.interrupted_work import until_done, voices_before
+from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.errors import DiarizationError
 
 if TYPE_CHECKING:

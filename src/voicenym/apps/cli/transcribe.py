@@ -7,11 +7,11 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli.batch_report import Messages
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.interrupted_work import until_done
-from voicenym.apps.cli.progress import Progress
-from voicenym.apps.cli.word_options import LANGUAGE, RECOGNISER
+from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.options.word_options import LANGUAGE, RECOGNISER
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.interrupted_work import until_done
+from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.errors import AudioError, VoicenymError
 
 app = new_app()

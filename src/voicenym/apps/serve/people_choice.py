@@ -64,7 +64,7 @@ def people_of(fields: Mapping[str, str], key: Key, source: Path) -> People | Non
         raise Problem(
             422, "turns and speaker do not go together.", "Name the people by names instead."
         )
-    from voicenym.corpus.people_pseudonyms import UNSURE, pseudonyms_of
+    from voicenym.corpus.people.people_pseudonyms import UNSURE, pseudonyms_of
     from voicenym.diarization.treatments import Treatment, choice
     from voicenym.diarization.turn_names import renamed
 

@@ -97,7 +97,7 @@ def _timed(
 
     from voicenym.recognition.segment_decoding import SegmentDecoder
     from voicenym.resynthesis.pipeline.conditioning import whole_content
-    from voicenym.training.content.train_units import keep
+    from voicenym.training.content.units.train_units import keep
     from voicenym.training.synthesis.synthesis_dataset import content_place
     from voicenym.training.synthesis.train_durations import TimedUtterance
 
