@@ -53,10 +53,10 @@ from voicenym.metrics.opinion import rating
 from voicenym.metrics.phone_error_rate import phone_counts
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import SILENCE, Phone, States
-from voicenym.recognition.ngram import NGram
-from voicenym.recognition.phone_loop import LoopSettings, tuned
-from voicenym.recognition.pronunciation_graph import graph, uniform
-from voicenym.recognition.viterbi import best
+from voicenym.recognition.language_models.ngram import NGram
+from voicenym.recognition.phones.phone_loop import LoopSettings, tuned
+from voicenym.recognition.phones.pronunciation_graph import graph, uniform
+from voicenym.recognition.phones.viterbi import best
 from voicenym.training.run.fit import Outcome
 from voicenym.training.speech.aligned_dataset import aligned, shares
 from voicenym.training.speech.speech_cache import SpeechCache

@@ -42,7 +42,7 @@ from voicenym.metrics.phone_error_rate import PHONES
 from voicenym.nets.words.phone_model import SMALL
 from voicenym.pseudonym import Key
 from voicenym.recognition import recogniser
-from voicenym.recognition.phone_recogniser import FramePhones, pronounced
+from voicenym.recognition.phones.phone_recogniser import FramePhones, pronounced
 from voicenym.training.speech.speech_cache import SpeechCache
 
 CORPUS = "speechocean762"

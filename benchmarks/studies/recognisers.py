@@ -39,10 +39,10 @@ from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words.phones import SILENCE
 from voicenym.pseudonym import Key
 from voicenym.recognition import of_folder
-from voicenym.recognition.alignment import Alignments, pronunciations
 from voicenym.recognition.hybrid_recogniser import Hybrid
 from voicenym.recognition.interface import Recogniser
-from voicenym.recognition.sphinx import Sphinx
+from voicenym.recognition.processes.alignment import Alignments, pronunciations
+from voicenym.recognition.processes.sphinx import Sphinx
 
 CORPUS = "speechocean762"
 

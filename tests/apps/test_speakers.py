@@ -8,8 +8,8 @@ import pytest
 import soundfile
 import soxr
 
+from voicenym.diarization.formats.turn_files import read_turns
 from voicenym.diarization.speaker_turns import Turn
-from voicenym.diarization.turn_files import read_turns
 from voicenym.pseudonym import Key
 
 RATE = 16_000

@@ -20,7 +20,7 @@ from voicenym.errors import AudioError
 from voicenym.redaction.word_placing import Interval, union
 
 if TYPE_CHECKING:
-    from voicenym.redaction.spoken_replacements import SpokenWords
+    from voicenym.redaction.replacements.spoken_replacements import SpokenWords
 
 SILENCE, BEEP, WORD = "silence", "beep", "word"
 WAYS = (SILENCE, BEEP, WORD)

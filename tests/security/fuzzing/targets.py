@@ -57,7 +57,7 @@ def make_audio(folder: Path) -> list[str]:
     import torch
 
     from voicenym.audio import Audio, Format, write
-    from voicenym.audio.containers import EXTENSIONS
+    from voicenym.audio.container_files.containers import EXTENSIONS
 
     for name, codec in AUDIO:
         rate = 48_000 if codec in ("opus", "aac", "mp3") else 16_000
@@ -195,9 +195,9 @@ def make_texts(folder: Path) -> list[str]:
 def read_texts(folder: Path, path: Path) -> None:
     from voicenym.corpus.recording import Recording
     from voicenym.evaluation.trial_plans.voiceprivacy import from_voiceprivacy
-    from voicenym.recognition.alignment import Alignments
-    from voicenym.recognition.arpa import read_arpa
-    from voicenym.recognition.closed_vocabulary import lexicon_of
+    from voicenym.recognition.language_models.arpa import read_arpa
+    from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
+    from voicenym.recognition.processes.alignment import Alignments
     from voicenym.recognition.transcripts import read_transcripts
 
     speech = [Recording(n, n[0], folder, "f") for n in ("x1", "x2", "x3", "y1", "y2")]

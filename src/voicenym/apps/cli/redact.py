@@ -173,7 +173,7 @@ def _check(
     if transcript is not None and output is None:
         raise RedactionError("--transcript belongs to a redacted recording; give -o FILE, too")
     from voicenym.audio.atomic import sweep
-    from voicenym.audio.containers import container_of
+    from voicenym.audio.container_files.containers import container_of
     from voicenym.corpus.plans.output_target import check_target, same_file
     from voicenym.transcription.transcript_files import format_of
 

@@ -164,7 +164,7 @@ def serve(
     from voicenym.apps.web.request_body import Limits
     from voicenym.apps.web.upload_folder import UploadFolder
     from voicenym.corpus.workers.cpu_count import cores
-    from voicenym.nets import weights_home
+    from voicenym.nets.weights import weights_home
 
     tokens = None if token_file is None else BearerTokens.load(token_file)
     binding = Binding(host, port, tokens is not None, certificate, private_key, client_ca)

@@ -64,9 +64,9 @@ def speakers(
     Speakers are numbered by their first turns. No name is guessed, and speakers of two recordings
     are never matched.
     """
-    from voicenym.diarization import turn_files
-    from voicenym.diarization.timeline import summary
-    from voicenym.diarization.turn_names import names_of, renamed
+    from voicenym.diarization.formats import turn_files
+    from voicenym.diarization.formats.timeline import summary
+    from voicenym.diarization.formats.turn_names import names_of, renamed
 
     say = Messages(quiet)
     if output is not None:
@@ -85,8 +85,8 @@ def speakers(
         )
     names = names_of(name)
     if turns is not None:
+        from voicenym.diarization.formats.turns_fit import turns_for
         from voicenym.diarization.recording_signal import seconds_of
-        from voicenym.diarization.turns_fit import turns_for
 
         seconds = seconds_of(recording, lenient=lenient)
         found = turns_for(turns, recording, seconds)

@@ -63,7 +63,7 @@ def transcribe(
     if output is not None and not output.parent.is_dir():
         raise AudioError(f"{output}: its folder does not exist; create the folder first")
     from voicenym.audio import open_reader
-    from voicenym.diarization.turn_files import write_text
+    from voicenym.diarization.formats.turn_files import write_text
     from voicenym.transcription.assumed_language import AssumedLanguage
     from voicenym.transcription.faster_whisper_words import FasterWhisperWords
     from voicenym.transcription.heard_stretches import heard_before

@@ -33,8 +33,9 @@ MODULES = (
     "voicenym.diarization.diarizer",
     "voicenym.apps.serve.job_task", "voicenym.apps.serve.warm_systems",
     "voicenym.apps.serve.live_task", "voicenym.live.live_engine", "voicenym.live.block_choice",
-    "voicenym.audio.av_sink", "voicenym.audio.av_source", "voicenym.audio.wav_reader",
-    "voicenym.audio.wav_sink", "voicenym.audio.sndfile_source", "voicenym.audio.sndfile_sink",
+    "voicenym.audio.sources.av_source", "voicenym.audio.sources.wav_reader",
+    "voicenym.audio.sources.sndfile_source", "voicenym.audio.sinks.av_sink",
+    "voicenym.audio.sinks.wav_sink", "voicenym.audio.sinks.sndfile_sink",
 )  # fmt: skip
 """Modules that the copied process imports, so that its copies need not."""
 PROGRESS, DONE, FAILED, DEFECT = "progress", "done", "failed", "defect"
@@ -248,7 +249,7 @@ _KEPT = "it compares recordings of one person, and this one was sent with turns.
 
 def _extension(reader: Any, suffix: str) -> str:
     """Extension of the output: that of the input's container, as found in its content."""
-    from voicenym.audio.containers import EXTENSIONS
+    from voicenym.audio.container_files.containers import EXTENSIONS
 
     container = reader.format.container
     if EXTENSIONS.get(suffix.lower()) == container:

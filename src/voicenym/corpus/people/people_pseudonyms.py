@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from voicenym.corpus.readers.speaker_rule import own
-from voicenym.diarization.turn_names import is_named
+from voicenym.diarization.formats.turn_names import is_named
 from voicenym.pseudonym import Key, Pseudonym
 
 UNSURE = ""

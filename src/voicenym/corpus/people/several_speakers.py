@@ -26,11 +26,11 @@ from voicenym.corpus.people.hidden_voices import HiddenVoices, divided
 from voicenym.corpus.people.people_pseudonyms import UNSURE
 from voicenym.corpus.plans.output_target import check_target
 from voicenym.corpus.recording_checks import Level, changes, verdict
+from voicenym.diarization.formats.turns_fit import check_fit
 from voicenym.diarization.possible_speech import SoundDetector, possible_speech
 from voicenym.diarization.recording_signal import channels_of
 from voicenym.diarization.speaker_turns import Diarization
 from voicenym.diarization.treatments import Choice, Part, Reason, Treatment, plan
-from voicenym.diarization.turns_fit import check_fit
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.kept_work import KeptWork

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from voicenym.audio.containers import EXTENSIONS as WRITTEN
-from voicenym.audio.containers import output_suffix
+from voicenym.audio.container_files.containers import EXTENSIONS as WRITTEN
+from voicenym.audio.container_files.containers import output_suffix
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS, walk

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.audio.atomic import AtomicFile
-from voicenym.audio.containers import output_suffix
+from voicenym.audio.container_files.containers import output_suffix
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.excerpt import Passage
 from voicenym.corpus.plans.earlier_tables import EarlierHere, EarlierRuns

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from voicenym.audio import container_detection
-from voicenym.audio.containers import EXTENSIONS as WRITTEN
-from voicenym.audio.containers import READ_ONLY
+from voicenym.audio.container_files import container_detection
+from voicenym.audio.container_files.containers import EXTENSIONS as WRITTEN
+from voicenym.audio.container_files.containers import READ_ONLY
 from voicenym.corpus.run_records.run_log import LOG_NAME
 
 EXTENSIONS = frozenset(WRITTEN) | frozenset(READ_ONLY)

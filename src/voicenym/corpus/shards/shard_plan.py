@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from voicenym.audio.containers import output_suffix
+from voicenym.audio.container_files.containers import output_suffix
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS, Found, Reason, walk, without_outputs

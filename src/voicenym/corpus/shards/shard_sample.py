@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from voicenym.audio.containers import output_suffix
+from voicenym.audio.container_files.containers import output_suffix
 from voicenym.corpus.readers.folder_walk import EXTENSIONS
 from voicenym.corpus.readers.id_checks import check_word, printable
 from voicenym.corpus.readers.lhotse_fields import LABELS

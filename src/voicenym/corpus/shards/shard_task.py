@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, ClassVar
 
 from voicenym.audio.atomic import temporary_folder
-from voicenym.audio.containers import output_suffix
+from voicenym.audio.container_files.containers import output_suffix
 from voicenym.corpus.batches.batch import WorkerSettings
 from voicenym.corpus.batches.batch_task import SystemFailure, in_words, loaded
 from voicenym.corpus.batches.single_file import anonymize_file, sha256_of

@@ -114,9 +114,9 @@ def anonymize_speakers(
     from voicenym.corpus.people.people_pseudonyms import UNSURE, pseudonyms_of
     from voicenym.corpus.plans import file_plan
     from voicenym.corpus.sound_edits import log_of_edit, log_path, transcript_path
+    from voicenym.diarization.formats.turn_files import read_turns, write_text
+    from voicenym.diarization.formats.turn_names import names_of, renamed
     from voicenym.diarization.treatments import Treatment, choice
-    from voicenym.diarization.turn_files import read_turns, write_text
-    from voicenym.diarization.turn_names import names_of, renamed
     from voicenym.redaction.redaction_edit import edit_of
     from voicenym.transcription.heard_stretches import heard_before
 
@@ -205,7 +205,7 @@ def _check_places(
 ) -> None:
     """Refuses places and kinds of outputs before the work for them."""
     from voicenym.audio.atomic import sweep
-    from voicenym.audio.containers import container_of
+    from voicenym.audio.container_files.containers import container_of
     from voicenym.corpus.plans.output_target import check_target
     from voicenym.corpus.sound_edits import check_log_place, transcript_path
 
@@ -268,8 +268,8 @@ def report(
     dry_run: bool,
 ) -> None:
     """Prints the seconds of each treatment and whose voices are whose; a dry run, the timeline."""
-    from voicenym.diarization.timeline import draw
-    from voicenym.diarization.turn_names import is_named
+    from voicenym.diarization.formats.timeline import draw
+    from voicenym.diarization.formats.turn_names import is_named
 
     if dry_run:
         seconds = what.frames / what.rate
@@ -297,7 +297,7 @@ def _totals(what: SpeakerPlan) -> list[tuple[str, float]]:
 
 
 def _rows(what: SpeakerPlan, found: Diarization, who: Choice) -> list[Any]:
-    from voicenym.diarization.timeline import HIDDEN, KEPT, SILENCED, SPEECH, Row, Span
+    from voicenym.diarization.formats.timeline import HIDDEN, KEPT, SILENCED, SPEECH, Row, Span
 
     kinds = {"hide": HIDDEN, "keep": KEPT, "silence": SILENCED}
     rows = []
@@ -313,7 +313,7 @@ def _rows(what: SpeakerPlan, found: Diarization, who: Choice) -> list[Any]:
 
 
 def _page(what: SpeakerPlan, found: Diarization, who: Choice, source: Path) -> str:
-    from voicenym.diarization.timeline_html import page
+    from voicenym.diarization.formats.timeline_html import page
 
     rows = _rows(what, found, who)
     return page(source.name, rows, what.frames / what.rate, _totals(what))

@@ -86,7 +86,7 @@ def write_preview(
         VoicenymError: no recording; the recording cannot be read, or the preview not written.
     """
     from voicenym.anonymizer import load
-    from voicenym.audio.containers import output_suffix
+    from voicenym.audio.container_files.containers import output_suffix
     from voicenym.corpus.batches.single_file import anonymize_file
     from voicenym.corpus.excerpt import cut_out
 

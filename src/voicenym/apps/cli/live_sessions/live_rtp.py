@@ -9,7 +9,7 @@ from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.apps.cli.live_sessions.live_runs import Timing, Voice
-    from voicenym.live.rtp_leg import LegAddress
+    from voicenym.live.rtp.rtp_leg import LegAddress
 
 
 def legs(
@@ -20,7 +20,7 @@ def legs(
     Raises:
         VoicenymError: one is missing or is no address.
     """
-    from voicenym.live.rtp_leg import LOOPBACK, LegAddress
+    from voicenym.live.rtp.rtp_leg import LOOPBACK, LegAddress
 
     if own is None:
         if peer or agent or agent_peer:
@@ -66,9 +66,9 @@ def run_on_rtp(
     from voicenym.apps.cli.live_sessions.live_keys import pressed_keys
     from voicenym.apps.cli.live_sessions.live_runs import follow, held_engine
     from voicenym.apps.cli.live_sessions.live_view import LiveView
-    from voicenym.live.rtp_leg import RtpLeg
-    from voicenym.live.rtp_payload import payload
-    from voicenym.live.rtp_session import PACKET_SECONDS, RtpSession
+    from voicenym.live.rtp.rtp_leg import RtpLeg
+    from voicenym.live.rtp.rtp_payload import payload
+    from voicenym.live.rtp.rtp_session import PACKET_SECONDS, RtpSession
 
     carried = payload(codec, timing.rate, payload_type)
     rate = carried.rate

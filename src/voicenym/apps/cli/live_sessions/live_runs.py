@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from voicenym.live.device_session import DeviceSession
     from voicenym.live.live_engine import LiveEngine
     from voicenym.live.live_state import LiveStatus
-    from voicenym.live.rtp_session import RtpSession
+    from voicenym.live.rtp.rtp_session import RtpSession
 
 CALM_SECONDS = 5.0
 """Time without a drop-out after which the delay that one left is taken back."""

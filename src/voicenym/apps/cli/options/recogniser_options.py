@@ -62,7 +62,7 @@ def phones_of(given: str) -> PhoneRecogniser | None:
     """
     if given == "none":
         return None
-    from voicenym.recognition.phone_recogniser import FramePhones
+    from voicenym.recognition.phones.phone_recogniser import FramePhones
 
     return FramePhones() if given == SMALL_PHONES else FramePhones(given)
 
