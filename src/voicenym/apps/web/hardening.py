@@ -120,7 +120,9 @@ class Hardened:
                 problem = body.problem
             body = body or _unbounded(scope, receive)
             body.problem = None
-            if problem.status != 408:
+            if _waits_to_send(scope, body):
+                problem = _closing(problem)
+            elif problem.status != 408:
                 await body.linger()
             await problem.send(answer)
         finally:
@@ -264,6 +266,20 @@ def _without_port(host: str) -> str:
 def _same(origin: str, host: str) -> bool:
     """Whether a page of ``origin`` is of this server."""
     return origin.partition("://")[2].lower() == host.lower()
+
+
+def _waits_to_send(scope: Scope, body: BoundedBody) -> bool:
+    """Whether a client has sent headers alone and asks whether it may send the body (RFC 9110,
+    10.1.1), as curl does with long ones: to read on would say that it may.
+    """
+    asks = (header(scope, b"expect") or "").lower() == "100-continue"
+    return asks and not body.received and not body.complete
+
+
+def _closing(problem: Problem) -> Problem:
+    """The problem as the last answer of its connection, on which a body or a request may follow."""
+    headers = {**problem.headers, "Connection": "close"}
+    return Problem(problem.status, str(problem), problem.cure, headers, problem.extra)
 
 
 def _unbounded(scope: Scope, receive: Receive) -> BoundedBody:
