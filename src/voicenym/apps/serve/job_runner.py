@@ -33,7 +33,7 @@ from voicenym.errors import VoicenymError
 
 LOOK_SECONDS = 0.1
 """Between looks at whether a task was given up."""
-STATUSES = (413, 422, 501)
+STATUSES = (413, 422, 501, 507)
 """Statuses that a worker may refuse with."""
 Progress = Callable[[float, float | None], None]
 
