@@ -61,10 +61,19 @@ class JobRunner:
 
     def start(self) -> None:
         """Starts the copied process."""
+        processes.allow_copying()
         self._context = processes.copying(MODULES)
+
+    def end_copying(self) -> None:
+        """Starts no further worker, for recordings and for live sessions: no thread waits for the
+        copied process, which may still import the systems.
+        """
+        if self._context is not None:
+            processes.end_copying()
 
     def close(self) -> None:
         """Starts no further worker; those that run end with their tasks."""
+        self.end_copying()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def can_work(self, memory: int) -> bool:

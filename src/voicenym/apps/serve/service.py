@@ -289,11 +289,14 @@ class Service:
         """Ends all jobs, whose results nobody could fetch any more: the server is asked to end, and
         takes no connection from now on. Requests that wait for their answer go on.
         """
+        if not self.is_ready:  # nothing that waits for a worker would be done in time
+            self.runner.end_copying()
         self._is_ending, self.is_ready = True, False
         self.jobs.end_all(_ending())
 
     async def close(self) -> None:
         """Cancels all jobs, and starts no worker any more."""
+        self.runner.end_copying()
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)
