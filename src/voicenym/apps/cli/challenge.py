@@ -71,10 +71,13 @@ def challenge(
     from voicenym.evaluation.challenge_tables import challenge as figures
     from voicenym.evaluation.trial_plans.challenge_lists import set_of
     from voicenym.evaluation.trial_plans.trial_lists import find_lists
+    from voicenym.evaluation.trial_lists import check_challenge, find_lists
     from voicenym.private import write_inside
 
     if year not in YEARS:
         raise VoicenymError(f"--year is {', '.join(map(str, YEARS))}, not {year}")
+    if data.is_dir():
+        check_challenge(data)
     lists = find_lists(data)
     if lists is None:
         raise CorpusError(

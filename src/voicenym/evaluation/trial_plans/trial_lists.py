@@ -13,9 +13,14 @@ from pathlib import Path
 from voicenym.corpus.readers.kaldi_recordings import data_folders
 from voicenym.corpus.readers.kaldi_utterances import is_kaldi
 from voicenym.evaluation.trial_plans.challenge_lists import enrolled_names, trial_rows
+from voicenym.corpus.kaldi_recordings import data_folders
+from voicenym.corpus.kaldi_utterances import is_kaldi
+from voicenym.errors import CorpusError
+from voicenym.evaluation.challenge_lists import enrolled_names, trial_rows
 
 _ENROLMENT = re.compile(r"enrolls(_[A-Za-z0-9]+)*(\.txt)?")
 _TRIALS = re.compile(r"trials(_[A-Za-z0-9]+)*(\.txt)?")
+_FOLDER = re.compile(r"((?:libri|vctk)_(?:dev|test))_(enrolls|trials_[fm](?:_common)?)")
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,40 @@ def find_lists(source: Path, *, without: str = "") -> Lists | None:
     if not enrolment or not trials:
         return None
     return Lists(tuple(enrolment), tuple(trials), tuple(repeated))
+
+
+def check_challenge(data: Path) -> None:
+    """Refuses the data of a VoicePrivacy Challenge if a folder of it has no audio or no list.
+
+    Such a folder would be left out, and the weighted means would be of the others.
+
+    Args:
+        data: holds folders such as ``libri_dev_trials_f``. The lists of a test set may lie in a
+            folder of its own, such as ``libri_dev/trials_f``.
+
+    Raises:
+        CorpusError: it names the folder.
+    """
+    for folder in sorted(place for place in data.iterdir() if place.is_dir()):
+        found = _FOLDER.fullmatch(folder.name)
+        if found is None:
+            continue
+        subset, kind = found.groups()
+        enrolment = kind == "enrolls"
+        form, read = (_ENROLMENT, enrolled_names) if enrolment else (_TRIALS, trial_rows)
+        places = [path for path in sorted(folder.iterdir()) if form.fullmatch(path.name)]
+        places += [data / subset / f"{kind}{ending}" for ending in ("", ".txt")]
+        name = "enrolls" if enrolment else "trials"
+        if not any(path.is_file() and read(path) for path in places):
+            raise CorpusError(
+                f"{folder}: has no list {name}, or an empty one, so that the means would be of the "
+                f"other folders; get {name} from the challenge's data, or take the folder away"
+            )
+        if not is_kaldi(folder):
+            raise CorpusError(
+                f"{folder}: has no wav.scp; write one, as a Kaldi data folder has it, or take the "
+                "folder away"
+            )
 
 
 def _distinct(paths: list[Path]) -> list[Path]:
