@@ -20,6 +20,7 @@ from voicenym.private import closed, private_folder
 from voicenym.registry import Registry
 from voicenym.training.recipe import Recipe, Trained
 from voicenym.training.run.progress_report import Report
+from voicenym.training.run.teacher_check import check_teachers
 
 _HERE = "voicenym.training"
 _LIST = {
@@ -115,6 +116,7 @@ def train(
     made = RECIPES.make(recipe, **_converted(recipe, options))
     _check_output(made)
     with closed():
+        check_teachers(made)
         return made.run(Report(say, skipped))
 
 

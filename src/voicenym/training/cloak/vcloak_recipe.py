@@ -39,8 +39,8 @@ class VCloakRecipe(SpeechRecipe):
     example: ClassVar[str] = "-d corpus/ -c vcloak-small -o cloak/ --budget 2h"
     configuration: ClassVar[str] = "voicenym.training.cloak.cloak_step:VCloakConfig"
 
-    verifiers: tuple[str, ...] = option("--verifier", default=("ecapa-small",))
-    words: Path | None = None
+    verifiers: tuple[str, ...] = option("--verifier", default=("ecapa-small",), teacher=True)
+    words: Path | None = option(default=None, teacher=True)
     form: str = option("--words-form", default="posteriorgram")
     start: Path | None = option("--from", default=None)
     batch: int | None = option(default=None, minimum=2)

@@ -43,10 +43,10 @@ class MusaRecipe(SpeechRecipe):
     example: ClassVar[str] = "-d corpus/ -c musa-small -o codec/ --units tokenizer/"
     configuration: ClassVar[str] = "voicenym.training.codec.musa_config:MusaConfig"
 
-    units: str = NO_TEACHER
-    features: str | None = None
+    units: str = option(default=NO_TEACHER, teacher=True)
+    features: str | None = option(default=None, teacher=True)
     start: Path | None = option("--from", default=None)
-    whisper: str | None = None
+    whisper: str | None = option(default=None, teacher=True)
     half: bool = False
     bits: int = option(default=0, minimum=0)
     batch: int | None = option(default=None, minimum=2)

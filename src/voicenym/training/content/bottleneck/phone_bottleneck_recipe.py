@@ -40,7 +40,7 @@ class PhoneBottleneckRecipe(SpeechRecipe):
     )
 
     config: str = option("--config", "-c", default="bottleneck-phones")
-    codes: str | None = None
+    codes: str | None = option(default=None, teacher=True)
     start: str | None = option("--from", default=None)
     adversary: float | None = option(default=None, minimum=0.0)
     lexicon: Path | None = None

@@ -43,7 +43,7 @@ class LanguageRecipe(DataOptions):
 
     config: str = option("--config", "-c", default="language")
     steps: int | None = option(default=None, minimum=1)
-    content: Path = option("--content")
+    content: Path = option("--content", teacher=True)
     language: str = "en"
     other: tuple[Path, ...] = option("--other")
     other_split: str | None = None

@@ -38,9 +38,9 @@ class LiveCodesRecipe(SpeechRecipe):
     )
 
     config: str = option("--config", "-c", default="live-codes")
-    pipeline: Path = Path(BUNDLED)
+    pipeline: Path = option(default=Path(BUNDLED), teacher=True)
     start: Path | None = option("--from", default=None)
-    whisper: str = "whisper-tiny.en"
+    whisper: str = option(default="whisper-tiny.en", teacher=True)
 
     def run(self, report: Report) -> Trained:
         """Compute the codes of whole recordings, train and save the encoder."""

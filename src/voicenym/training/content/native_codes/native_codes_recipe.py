@@ -57,8 +57,8 @@ class NativeCodesRecipe(SpeechRecipe):
 
     config: str = option("--config", "-c", default="native-codes")
     readings: tuple[Path, ...] = option("--readings")
-    whisper: str = "whisper-tiny.en"
-    start: Path = option("--from", default=Path(BUNDLED))
+    whisper: str = option(default="whisper-tiny.en", teacher=True)
+    start: Path = option("--from", default=Path(BUNDLED), teacher=True)
     encoder: Path | None = None
     adversary: float | None = option(default=None, minimum=0.0)
     accents: int = option(default=0, minimum=0)

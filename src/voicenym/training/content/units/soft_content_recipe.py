@@ -35,8 +35,8 @@ class ContentRecipe(SpeechRecipe):
     example: ClassVar[str] = "-d corpus/ -c hubert-soft-small -o content/ --units units/"
     configuration: ClassVar[str] = "voicenym.training.content.units.train_hubert_soft:SoftConfig"
 
-    units: Path
-    features: str | None = None
+    units: Path = option(teacher=True)
+    features: str | None = option(default=None, teacher=True)
     start: str | None = option("--from", default=None)
     batch: int | None = option(default=None, minimum=2)
 

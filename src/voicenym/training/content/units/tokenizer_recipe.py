@@ -29,7 +29,7 @@ class TokenizerRecipe(SpeechRecipe):
     configuration: ClassVar[str] = "voicenym.training.content.units.train_tokenizer:TokenizerConfig"
 
     config: str = option("--config", "-c", default="tokenizer")
-    features: str
+    features: str = option(teacher=True)
     layer: int = option(default=24, minimum=1)
     start: Path | None = option("--from", default=None)
     batch: int | None = option(default=None, minimum=2)

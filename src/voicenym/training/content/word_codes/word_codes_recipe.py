@@ -41,7 +41,7 @@ class WordCodesRecipe(SpeechRecipe):
     )
 
     config: str = option("--config", "-c", default="word-codes")
-    whisper: str = "whisper-tiny.en"
+    whisper: str = option(default="whisper-tiny.en", teacher=True)
     start: Path | None = option("--from", default=None)
     states: Path | None = None
     prepare: bool = False

@@ -1,0 +1,133 @@
+"""Check that a resumed run has the frozen networks of its start.
+
+A training learns from them, and its checkpoints do not hold them: other weights of the same shapes
+would go unnoticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.names_and_paths import as_path
+from voicenym.private import private_folder, write_private
+from voicenym.training.recipe import Recipe
+
+TEACHERS_FILE = "teachers.json"
+LAST_CHECKPOINT = "last.ckpt"
+WEIGHTS = (".safetensors", ".bin", ".onnx", ".npz")
+"""Endings of files of weights."""
+CONFIG = "config.json"
+
+
+def check_teachers(recipe: Recipe) -> None:
+    """Writes which weights the teachers of a run have, or compares them with those of its start.
+
+    Args:
+        recipe: whose options with ``teacher`` name them.
+
+    Raises:
+        VoicenymError: a teacher is another one than at the start, or the file cannot be written.
+    """
+    options = {item.name: item for item in fields(recipe) if item.metadata.get("teacher")}
+    if not options:
+        return
+    now = {name: _teachers(getattr(recipe, name)) for name in options}
+    path = recipe.output / TEACHERS_FILE
+    try:
+        if (recipe.output / LAST_CHECKPOINT).exists() and path.exists():
+            before = _read(path)
+            for name, found in now.items():
+                if name in before and before[name] != found:
+                    flags = options[name].metadata.get("flags") or (f"--{name.replace('_', '-')}",)
+                    raise VoicenymError(
+                        f"{recipe.output}: its training started with "
+                        f"{_difference(flags[0], getattr(recipe, name), before[name])}; give those "
+                        "of its start, or choose another folder with -o"
+                    )
+        private_folder(recipe.output)
+        write_private(path, json.dumps(now, indent=2) + "\n")
+    except OSError as error:
+        place = error.filename or recipe.output
+        raise VoicenymError(f"{place}: {error.strerror}; choose another folder") from error
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    """Teachers at the start.
+
+    Raises:
+        OSError: it cannot be read.
+        VoicenymError: it is damaged.
+    """
+    try:
+        before = json.loads(path.read_text("utf-8"))
+    except ValueError:
+        before = None
+    if not isinstance(before, dict):
+        raise VoicenymError(
+            f"{path}: is damaged; remove it, if the networks that the training reads are the same"
+        )
+    return before
+
+
+def _difference(flag: str, value: Any, before: list[str]) -> str:
+    if not before:
+        return f"no {flag}"
+    given = " ".join(_texts(value))
+    return f"other weights of {flag} than {given}" if given else f"{flag}, and this is without"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Names and paths in an option."""
+    for one in value if isinstance(value, tuple) else (value,):
+        if one is not None:
+            yield as_path(one) if isinstance(one, Path) else str(one)
+
+
+def _teachers(value: Any) -> list[str]:
+    return [_weights(text) for text in _texts(value)]
+
+
+def _weights(text: str) -> str:
+    """Digest of the weights that an option names; a name that stands for no files here as it is.
+
+    Args:
+        text: a name, a path, or one of them after a kind, as in ``ecapa:PLACE``.
+    """
+    from voicenym.nets.hub import place_of
+
+    kind, colon, rest = text.partition(":")
+    for start, place in (("", text), (f"{kind}{colon}", rest)):
+        try:
+            found = Path(place_of(place)) if place else None
+        except VoicenymError:  # bundled, or the recipe will say what it lacks
+            continue
+        if found is not None and (found.is_dir() or found.is_file()):
+            return f"{start}{_digest(found)}"
+    return text
+
+
+def _digest(place: Path) -> str:
+    """SHA-256 of a file; or of the weights and configurations of a folder and of its parts, without
+    what a training left beside them.
+    """
+    if place.is_file():
+        return _of_file(place)
+    total = hashlib.sha256()
+    parts = [place, *sorted(part for part in place.iterdir() if (part / CONFIG).is_file())]
+    for part in parts:
+        for path in sorted(part.iterdir()):
+            if path.suffix in WEIGHTS or path.name == CONFIG:
+                name = path.relative_to(place).as_posix()
+                total.update(f"{name}\0{_of_file(path)}\n".encode())
+    return total.hexdigest()
+
+
+def _of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
