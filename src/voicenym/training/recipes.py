@@ -116,7 +116,7 @@ def train(
     made = RECIPES.make(recipe, **_converted(recipe, options))
     _check_output(made)
     with closed():
-        check_teachers(made)
+        _check_teachers(made)
         return made.run(Report(say, skipped))
 
 
@@ -155,6 +155,19 @@ def _check_output(recipe: Recipe) -> None:
             )
     if os.path.lexists(recipe.output):  # what is made later is private from the start
         private_folder(recipe.output)
+
+
+def _check_teachers(recipe: Recipe) -> None:
+    """As :func:`voicenym.training.run.teacher_check.check_teachers`, of a recipe's options."""
+    teachers = {
+        (item.metadata.get("flags") or (f"--{item.name.replace('_', '-')}",))[0]: getattr(
+            recipe, item.name
+        )
+        for item in fields(recipe)
+        if item.metadata.get("teacher")
+    }
+    if teachers:
+        check_teachers(recipe.output, teachers)
 
 
 def _folders(recipe: Recipe, options: tuple[str, ...]) -> Iterator[Path]:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.names_and_paths import as_path
 from voicenym.private import private_folder, write_private
-from voicenym.training.recipe import Recipe
 
 TEACHERS_FILE = "teachers.json"
 LAST_CHECKPOINT = "last.ckpt"
@@ -25,35 +23,32 @@ WEIGHTS = (".safetensors", ".bin", ".onnx", ".npz")
 CONFIG = "config.json"
 
 
-def check_teachers(recipe: Recipe) -> None:
+def check_teachers(folder: Path, teachers: Mapping[str, Any]) -> None:
     """Writes which weights the teachers of a run have, or compares them with those of its start.
 
     Args:
-        recipe: whose options with ``teacher`` name them.
+        folder: of the run.
+        teachers: name, path, tuple of them or None, by the option that gives it.
 
     Raises:
         VoicenymError: a teacher is another one than at the start, or the file cannot be written.
     """
-    options = {item.name: item for item in fields(recipe) if item.metadata.get("teacher")}
-    if not options:
-        return
-    now = {name: _teachers(getattr(recipe, name)) for name in options}
-    path = recipe.output / TEACHERS_FILE
+    path = folder / TEACHERS_FILE
     try:
-        if (recipe.output / LAST_CHECKPOINT).exists() and path.exists():
+        now = {flag: [_weights(text) for text in _texts(value)] for flag, value in teachers.items()}
+        if (folder / LAST_CHECKPOINT).exists() and path.exists():
             before = _read(path)
-            for name, found in now.items():
-                if name in before and before[name] != found:
-                    flags = options[name].metadata.get("flags") or (f"--{name.replace('_', '-')}",)
+            for flag, found in now.items():
+                if flag in before and before[flag] != found:
                     raise VoicenymError(
-                        f"{recipe.output}: its training started with "
-                        f"{_difference(flags[0], getattr(recipe, name), before[name])}; give those "
-                        "of its start, or choose another folder with -o"
+                        f"{folder}: its training started with "
+                        f"{_difference(flag, teachers[flag], before[flag])}; give those of its "
+                        "start, or choose another folder with -o"
                     )
-        private_folder(recipe.output)
+        private_folder(folder)
         write_private(path, json.dumps(now, indent=2) + "\n")
     except OSError as error:
-        place = error.filename or recipe.output
+        place = error.filename or folder
         raise VoicenymError(f"{place}: {error.strerror}; choose another folder") from error
 
 
@@ -87,10 +82,6 @@ def _texts(value: Any) -> Iterator[str]:
     for one in value if isinstance(value, tuple) else (value,):
         if one is not None:
             yield as_path(one) if isinstance(one, Path) else str(one)
-
-
-def _teachers(value: Any) -> list[str]:
-    return [_weights(text) for text in _texts(value)]
 
 
 def _weights(text: str) -> str:
