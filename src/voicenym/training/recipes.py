@@ -20,7 +20,7 @@ from voicenym.private import closed, private_folder
 from voicenym.registry import Registry
 from voicenym.training.recipe import Recipe, Trained
 from voicenym.training.run.progress_report import Report
-from voicenym.training.run.teacher_check import check_teachers
+from voicenym.training.run.teacher_check import same_teachers
 
 _HERE = "voicenym.training"
 _LIST = {
@@ -115,8 +115,7 @@ def train(
         options.setdefault("output", options.pop("out"))
     made = RECIPES.make(recipe, **_converted(recipe, options))
     _check_output(made)
-    with closed():
-        _check_teachers(made)
+    with closed(), same_teachers(made.output, _teachers(made)):
         return made.run(Report(say, skipped))
 
 
@@ -157,17 +156,15 @@ def _check_output(recipe: Recipe) -> None:
         private_folder(recipe.output)
 
 
-def _check_teachers(recipe: Recipe) -> None:
-    """As :func:`voicenym.training.run.teacher_check.check_teachers`, of a recipe's options."""
-    teachers = {
+def _teachers(recipe: Recipe) -> dict[str, Any]:
+    """Values of a recipe's options that name frozen networks, by their flags."""
+    return {
         (item.metadata.get("flags") or (f"--{item.name.replace('_', '-')}",))[0]: getattr(
             recipe, item.name
         )
         for item in fields(recipe)
         if item.metadata.get("teacher")
     }
-    if teachers:
-        check_teachers(recipe.output, teachers)
 
 
 def _folders(recipe: Recipe, options: tuple[str, ...]) -> Iterator[Path]:

@@ -42,6 +42,8 @@ class Pupil(Recipe):
     plain: Path | None = None
 
     def run(self, report):
+        if self.plain == Path("nowhere"):
+            raise VoicenymError("nowhere: does not exist")
         (self.output / "last.ckpt").write_bytes(b"")
         return Trained(self.output, 1, {})
 
@@ -84,6 +86,16 @@ def test_a_changed_teacher_is_refused_and_the_same_one_in_another_place_is_not(p
     with pytest.raises(VoicenymError, match="started with no --judge"):
         pupil(whisper=a, judges=["ecapa-small"])
     pupil(whisper=a)
+
+
+def test_a_run_that_fails_at_its_start_leaves_no_folder(pupil, tmp_path):
+    with pytest.raises(VoicenymError, match="nowhere"):
+        pupil(whisper="whisper-tiny.en", plain="nowhere")
+    assert not (tmp_path / "out").exists()
+    pupil(judges=["ecapa-small"])
+    with pytest.raises(VoicenymError, match="nowhere"):
+        pupil(judges=["ecapa-small"], plain="nowhere")
+    assert (tmp_path / "out" / TEACHERS_FILE).exists()
 
 
 def test_kinds_and_names_count(pupil, network, tmp_path):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,30 @@ LAST_CHECKPOINT = "last.ckpt"
 WEIGHTS = (".safetensors", ".bin", ".onnx", ".npz")
 """Endings of files of weights."""
 CONFIG = "config.json"
+
+
+@contextmanager
+def same_teachers(folder: Path, teachers: Mapping[str, Any]) -> Iterator[None]:
+    """Checks the teachers of a run before it, as :func:`check_teachers` does.
+
+    A run that fails before it wrote anything leaves no folder.
+
+    Args:
+        folder, teachers: of the run; without teachers nothing is checked.
+
+    Raises:
+        VoicenymError: as of ``check_teachers``.
+    """
+    new = not folder.exists()
+    if teachers:
+        check_teachers(folder, teachers)
+    try:
+        yield
+    except BaseException:
+        if teachers and new and [place.name for place in folder.iterdir()] == [TEACHERS_FILE]:
+            (folder / TEACHERS_FILE).unlink()
+            folder.rmdir()
+        raise
 
 
 def check_teachers(folder: Path, teachers: Mapping[str, Any]) -> None:
