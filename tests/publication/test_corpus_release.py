@@ -385,6 +385,12 @@ def test_an_output_that_exists_is_kept(request_of, tmp_path):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
 
 
+def test_a_corpus_that_is_not_there_is_named(request_of, tmp_path):
+    missing = dataclasses.replace(request_of(), corpus=tmp_path / "nowhere")
+    with pytest.raises(CorpusError, match="nowhere: does not exist; give the anonymized corpus"):
+        release(missing)
+
+
 def test_an_output_within_the_corpus_is_refused(request_of, anonymized):
     inside = dataclasses.replace(request_of(), output=anonymized / "out")
     with pytest.raises(CorpusError, match="lies in the corpus"):

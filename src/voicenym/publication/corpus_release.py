@@ -140,6 +140,8 @@ def _check(request: Request) -> None:
     output = request.output
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise CorpusError(f"{output}: exists already; choose another folder")
+    if not request.corpus.exists():
+        raise CorpusError(f"{request.corpus}: does not exist; give the anonymized corpus")
     root = corpus_sources.root_of(request.corpus).resolve()
     if output.resolve().is_relative_to(root):
         raise CorpusError(f"{output}: lies in the corpus itself; choose a folder outside of it")
