@@ -22,6 +22,7 @@ def test_every_field_is_listed_with_its_help(recipe):
     found = config_fields(place)
     assert {item.name for item in found} == {item.name for item in dataclasses.fields(kind)}
     assert not [item.name for item in found if not item.help]
+    assert not [item.name for item in found if ":`" in item.help], "markup in a terminal"
 
 
 def test_defaults_are_those_of_the_class():
