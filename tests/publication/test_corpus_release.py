@@ -329,6 +329,12 @@ def test_a_speaker_of_the_mapping_counts_as_a_name(request_of, anonymized, tmp_p
         release(request_of())
 
 
+def test_a_mapping_of_another_place_says_where_its_outputs_were(request_of, anonymized, tmp_path):
+    moved = anonymized.rename(tmp_path / "moved")
+    with pytest.raises(CorpusError, match=rf"outputs in {re.escape(str(anonymized))}; .*move it"):
+        release(dataclasses.replace(request_of(), corpus=moved))
+
+
 def test_a_mapping_is_read_from_any_folder(command, originals, stated, tmp_path, monkeypatch):
     command("key", "new", "k")
     options = ("-o", "anon", "-k", "k", "--rename", "-s", "recast", "--workers", "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -120,6 +121,13 @@ def originals_of(
     else:
         return {}, None
     missing = [one.name for one in found if one.name not in pairs]
+    if missing and mapping is not None:
+        written = os.path.commonpath(inputs) if inputs else "no folder"
+        raise CorpusError(
+            f"{mapping}: names no original of {missing[0]} ({len(missing)} of {len(found)} such), "
+            f"but those of outputs in {written}; give the mapping of the run that wrote this "
+            "corpus, and if you moved the corpus since, move it back"
+        )
     if missing:
         raise CorpusError(
             f"{where}: holds no original of {missing[0]} ({len(missing)} of {len(found)} such); "
