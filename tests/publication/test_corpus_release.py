@@ -177,6 +177,24 @@ def test_figures_on_other_outputs_are_marked(request_of, report, tmp_path):
     assert "NOT MEASURED ON THESE FILES" in (tmp_path / "out" / "README.md").read_text("utf-8")
 
 
+def test_figures_of_other_settings_are_marked_and_warned_of(request_of, report, tmp_path):
+    """Of one system, settings protect more and less."""
+    found = evaluation("recast")
+    card, other = tmp_path / "out" / "README.md", "OF OTHER SETTINGS"
+    done = release(request_of(system_report=report(found), formats=()))
+    assert not done.notes
+    assert other not in card.read_text("utf-8")
+    shutil.rmtree(tmp_path / "out")
+    changed = {"name": "recast:bend=0.1", "parameters": {"bend": 0.1}, "per": "utterance"}
+    system = dataclasses.replace(found.systems[0], **changed)
+    place = report(dataclasses.replace(found, systems=(system,)))
+    done = release(request_of(system_report=place, formats=()))
+    (note,) = done.notes
+    assert "of recast:bend=0.1 with a voice for each utterance, and this corpus was made" in note
+    assert "made by recast with a voice for each speaker" in note
+    assert other in card.read_text("utf-8")
+
+
 def test_without_figures_the_card_says_that_nothing_is_known(request_of, tmp_path):
     release(request_of())
     card = (tmp_path / "out" / "README.md").read_text("utf-8")

@@ -108,10 +108,10 @@ def release(request: Request, say: Callable[[int, int], None] = lambda done, of:
     if request.report is not None:
         results.append(own_results.of_files(request.report, {one.sha256 for one in files}))
     if request.system_report is not None:
-        made_by = {str((line.get("fallback") or line).get("system")) for line in lines.values()}
-        results.append(
-            own_results.of_system(request.system_report, made_by, request.system, len(files))
-        )
+        figures = _on_other_outputs(request.system_report, request.system, lines, len(files))
+        if figures.corpus_made_by:
+            notes = [*notes, f"{request.system_report}: {figures.sentence}"]
+        results.append(figures)
     facts = dataset_card.Facts(
         entries(files, request.keep),
         _processing(found, lines),
@@ -134,6 +134,16 @@ def release(request: Request, say: Callable[[int, int], None] = lambda done, of:
     except OSError as error:
         raise CorpusError(str(write_failed(str(output), error))) from None
     return Release(files, facts.claims, notes)
+
+
+def _on_other_outputs(
+    report: Path, system: str | None, lines: Mapping[Path, Line], of: int
+) -> own_results.OwnResults:
+    """Figures of the system that made the corpus, by its log, and whether settings are others."""
+    logged = [(line.get("fallback") or line, line.get("per")) for line in lines.values()]
+    made_by = {str(line.get("system")) for line, _ in logged}
+    settings = {own_results.settings_of(line): str(per or "speaker") for line, per in logged}
+    return own_results.of_system(report, made_by, system, of, settings)
 
 
 def _check(request: Request) -> None:
