@@ -19,6 +19,10 @@ from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.training.content.language import train_language as steps
 from voicenym.training.content.language.language_examples import Example
 from voicenym.training.content.language.train_language import LanguageConfig
+from voicenym.training.content import language_examples
+from voicenym.training.content import train_language as steps
+from voicenym.training.content.language_examples import Example
+from voicenym.training.content.train_language import LanguageConfig
 from voicenym.training.run.config import build
 
 RATE = 25.0
@@ -69,7 +73,7 @@ WHISPER = {"width": 12, "heads": 2, "layers": 2, "bands": 80, "states": 500, "to
 CODES = {"states": 12, "window": 500, "width": 16, "inner": 24, "code": 6, "entries": 9}
 
 
-def test_the_recipe_makes_what_a_pipeline_loads(tmp_path):
+def test_the_recipe_makes_what_a_pipeline_loads(tmp_path, monkeypatch):
     torch.manual_seed(0)
     codes = WordCodes(**CODES).train()
     codes(torch.randn(3, 50, 12), torch.tensor([50, 40, 30]))
@@ -107,6 +111,10 @@ def test_the_recipe_makes_what_a_pipeline_loads(tmp_path):
     assert found.of_music is not None
     with pytest.raises(CorpusError, match="both in --data and in --other"):
         voicenym.train("language", data=tmp_path / "own", other=tmp_path / "own", **options)
+    monkeypatch.setattr(language_examples, "analysed", lambda *a: pytest.fail("speech was read"))
+    options["music"] = tmp_path / "songs" / "songs0"
+    with pytest.raises(CorpusError, match="songs0: its recordings lie in no speaker's folder"):
+        voicenym.train("language", data=tmp_path / "own", other=tmp_path / "other", **options)
     options["config"] = str(tmp_path / "deaf.yaml")
     with pytest.raises(CorpusError, match="needs tells_music: true"):
         voicenym.train("language", data=tmp_path / "own", other=tmp_path / "other", **options)

@@ -33,7 +33,8 @@ class LanguageRecipe(DataOptions):
             lets each count alike; may be repeated.
         other_split: Rows of its manifest to use.
         other_corpus: Its corpora to use; may be repeated.
-        music: Folder of recordings of music, so that music is told from speech; may be repeated.
+        music: Recordings of music, so that music is told from speech: a folder with a folder for
+            each album or piece, or a manifest as --data; may be repeated.
     """
 
     example: ClassVar[str] = "-d english/ --other others/ --content pipeline/content -o language/"
@@ -83,6 +84,7 @@ class LanguageRecipe(DataOptions):
             level=self.speaker_level,
             allow_pipes=self.allow_pipes,
         )
+        music = collect(self.music, left_out=report.skipped) if self.music else []
         if shared := {one.speaker for one in own} & {one.speaker for one in others}:
             raise CorpusError(
                 f"speaker {min(shared)} is both in --data and in --other; give each speaker once"
@@ -96,7 +98,6 @@ class LanguageRecipe(DataOptions):
         for number, noise in enumerate(no_speech(config.no_speech, config.seconds, config.seed)):
             made = analysed(content, noise, False, f"noise {number}", NO_SPEECH)
             examples += [] if made is None else [made]
-        music = collect(self.music, left_out=report.skipped) if self.music else []
         examples += [
             example._replace(group=MUSIC)
             for example in _examples(content, music, False, config, report)
