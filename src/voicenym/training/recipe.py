@@ -95,7 +95,7 @@ def option(
     minimum: float | None = None,
     maximum: float | None = None,
     positional: bool = False,
-    teacher: bool = False,
+    teacher: bool | tuple[str, ...] = False,
     old_flags: Sequence[str] = (),
 ) -> Any:
     """A field of a recipe.
@@ -106,7 +106,7 @@ def option(
         minimum, maximum: allowed values.
         positional: whether it is an argument of the command and has no flag.
         teacher: whether it names a frozen network, which a resumed run must find unchanged
-            (:mod:`voicenym.training.run.teacher_check`).
+            (:mod:`voicenym.training.run.teacher_check`); of a pipeline, the parts that are read.
         old_flags: earlier flags, which still work.
     """
     about = {

@@ -20,7 +20,7 @@ from voicenym.private import closed, private_folder
 from voicenym.registry import Registry
 from voicenym.training.recipe import Recipe, Trained
 from voicenym.training.run.progress_report import Report
-from voicenym.training.run.teacher_check import same_teachers
+from voicenym.training.run.teacher_check import Teacher, same_teachers
 
 _HERE = "voicenym.training"
 _LIST = {
@@ -156,15 +156,15 @@ def _check_output(recipe: Recipe) -> None:
         private_folder(recipe.output)
 
 
-def _teachers(recipe: Recipe) -> dict[str, Any]:
-    """Values of a recipe's options that name frozen networks, by their flags."""
-    return {
-        (item.metadata.get("flags") or (f"--{item.name.replace('_', '-')}",))[0]: getattr(
-            recipe, item.name
-        )
-        for item in fields(recipe)
-        if item.metadata.get("teacher")
-    }
+def _teachers(recipe: Recipe) -> dict[str, Teacher]:
+    """What a recipe's options name that are of frozen networks, by their flags."""
+    found = {}
+    for item in fields(recipe):
+        if teacher := item.metadata.get("teacher"):
+            flags = item.metadata.get("flags") or (f"--{item.name.replace('_', '-')}",)
+            parts = teacher if isinstance(teacher, tuple) else ()
+            found[flags[0]] = Teacher(getattr(recipe, item.name), parts)
+    return found
 
 
 def _folders(recipe: Recipe, options: tuple[str, ...]) -> Iterator[Path]:

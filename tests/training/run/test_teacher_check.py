@@ -34,11 +34,13 @@ class Pupil(Recipe):
     Args:
         whisper: A network.
         judges: Networks.
+        pipeline: Its content.
         plain: A folder that is not checked.
     """
 
     whisper: str | None = option(default=None, teacher=True)
     judges: tuple[str, ...] = option("--judge", default=(), teacher=True)
+    pipeline: Path | None = option(default=None, teacher=("content",))
     plain: Path | None = None
 
     def run(self, report):
@@ -86,6 +88,21 @@ def test_a_changed_teacher_is_refused_and_the_same_one_in_another_place_is_not(p
     with pytest.raises(VoicenymError, match="started with no --judge"):
         pupil(whisper=a, judges=["ecapa-small"])
     pupil(whisper=a)
+
+
+def test_of_a_pipeline_only_the_parts_that_are_read_count(pupil, tmp_path):
+    """What a training made is assembled into the pipeline that it read, and it goes on."""
+    config = tmp_path / "pipeline" / "config.json"
+    config.parent.mkdir()
+    config.write_text('{"kind": "pipeline", "tracker": "yaapt", "parts": {"content": "1"}}')
+    pupil(pipeline=config.parent)
+    text = config.read_text()
+    config.write_text(text.replace("}}", ', "durations": "2"}}'))
+    pupil(pipeline=config.parent)
+    for other in (text.replace('"1"', '"2"'), text.replace("yaapt", "dio")):
+        config.write_text(other)
+        with pytest.raises(VoicenymError, match="other weights of --pipeline than"):
+            pupil(pipeline=config.parent)
 
 
 def test_a_run_that_fails_at_its_start_leaves_no_folder(pupil, tmp_path):

@@ -33,7 +33,7 @@ class DurationRecipe(SpeechRecipe):
     configuration: ClassVar[str] = "voicenym.training.synthesis.train_durations:DurationConfig"
 
     config: str = option("--config", "-c", default="durations")
-    pipeline: Path = option("--pipeline", teacher=True)
+    pipeline: Path = option("--pipeline", teacher=("content",))
 
     def run(self, report: Report) -> Trained:
         """Extract content and phones, train and save the predictor."""

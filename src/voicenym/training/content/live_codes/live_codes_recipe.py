@@ -38,7 +38,7 @@ class LiveCodesRecipe(SpeechRecipe):
     )
 
     config: str = option("--config", "-c", default="live-codes")
-    pipeline: Path = option(default=Path(BUNDLED), teacher=True)
+    pipeline: Path = option(default=Path(BUNDLED), teacher=("content", "drawn"))
     start: Path | None = option("--from", default=None)
     whisper: str = option(default="whisper-tiny.en", teacher=True)
 
