@@ -7,8 +7,8 @@ import unicodedata
 
 import pytest
 
-from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.speaker_links import names_in, outputs_of
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key

@@ -70,8 +70,7 @@ def challenge(
     from voicenym.evaluation.challenge_tables import YEARS, results, summary
     from voicenym.evaluation.challenge_tables import challenge as figures
     from voicenym.evaluation.trial_plans.challenge_lists import set_of
-    from voicenym.evaluation.trial_plans.trial_lists import find_lists
-    from voicenym.evaluation.trial_lists import check_challenge, find_lists
+    from voicenym.evaluation.trial_plans.trial_lists import check_challenge, find_lists
     from voicenym.private import write_inside
 
     if year not in YEARS:

@@ -12,11 +12,8 @@ from pathlib import Path
 
 from voicenym.corpus.readers.kaldi_recordings import data_folders
 from voicenym.corpus.readers.kaldi_utterances import is_kaldi
-from voicenym.evaluation.trial_plans.challenge_lists import enrolled_names, trial_rows
-from voicenym.corpus.kaldi_recordings import data_folders
-from voicenym.corpus.kaldi_utterances import is_kaldi
 from voicenym.errors import CorpusError
-from voicenym.evaluation.challenge_lists import enrolled_names, trial_rows
+from voicenym.evaluation.trial_plans.challenge_lists import enrolled_names, trial_rows
 
 _ENROLMENT = re.compile(r"enrolls(_[A-Za-z0-9]+)*(\.txt)?")
 _TRIALS = re.compile(r"trials(_[A-Za-z0-9]+)*(\.txt)?")

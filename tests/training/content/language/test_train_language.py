@@ -16,13 +16,10 @@ from voicenym.nets.content import content_encoders, language_scores
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import Whisper
 from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.training.content.language import language_examples
 from voicenym.training.content.language import train_language as steps
 from voicenym.training.content.language.language_examples import Example
 from voicenym.training.content.language.train_language import LanguageConfig
-from voicenym.training.content import language_examples
-from voicenym.training.content import train_language as steps
-from voicenym.training.content.language_examples import Example
-from voicenym.training.content.train_language import LanguageConfig
 from voicenym.training.run.config import build
 
 RATE = 25.0
