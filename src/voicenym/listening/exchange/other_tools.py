@@ -139,7 +139,11 @@ def p808_lists(study: Study, key: Key, test: str, address: str) -> dict[str, str
         row = (clips[-1], clips[0]) if test == "dcr" else (clips[0],)
         rows[item.role].append(row if item.role in (RATING, TRAINING) else (row[0], _middle(item)))
     if not rows[RATING]:
-        raise VoicenymError(f"the study has no test {test}; it can be exported with it alone")
+        other = "dcr" if test == "acr" else "acr"
+        raise VoicenymError(
+            f"the study has no test {test}: give --test {other} if it has that one, or design a "
+            f"study with voicenym listen design --test {test}"
+        )
     second = test == "dcr"
     heads = {
         RATING: ("rating_clips", "references")[: 1 + second],
