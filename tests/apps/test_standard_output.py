@@ -8,7 +8,7 @@ import sys
 
 PROGRAM = """
 import sys
-from voicenym.apps.cli.standard_output import for_sound_alone
+from voicenym.apps.cli.terminal.standard_output import for_sound_alone
 print("before")
 with for_sound_alone() as output:
     print("while")

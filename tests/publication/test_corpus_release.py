@@ -17,9 +17,9 @@ import pytest
 import soundfile
 from measured_release import evaluation
 
+from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.run_lock import RunLock
-from voicenym.corpus.single_file import sha256_of
+from voicenym.corpus.run_records.run_lock import RunLock
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.publication import corpus_release, croissant, published_manifests
 from voicenym.publication.corpus_description import read

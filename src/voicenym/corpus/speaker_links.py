@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.audio.atomic import write_failed
-from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.line_table import Line
-from voicenym.corpus.run_log import LOG_NAME, LONGEST_LINE, RunLog
+from voicenym.corpus.readers import speaker_rule
+from voicenym.corpus.run_records.line_table import Line
+from voicenym.corpus.run_records.run_log import LOG_NAME, LONGEST_LINE, RunLog
 from voicenym.corpus.shards import shard_ledger, shard_links, store_locations
 from voicenym.corpus.shards.shard_unit import LEDGER
 from voicenym.errors import CorpusError

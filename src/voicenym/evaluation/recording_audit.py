@@ -285,7 +285,8 @@ def _median_pitch(samples: np.ndarray) -> float | None:
 
 def tags(path: Path) -> tuple[str, ...]:
     """Names and values of a file's tags, without those that every encoder writes."""
-    from voicenym.audio import container_detection, libav
+    from voicenym.audio.container_files import container_detection
+    from voicenym.audio.sources import libav
 
     ordinary = {"encoder", "major_brand", "minor_version", "compatible_brands", "duration"}
     ordinary |= {"handler_name", "vendor_id", "language"}

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import voicenym
 from voicenym.audio.atomic import sweep, temporary_folder, write_failed
-from voicenym.corpus import timestamps
-from voicenym.corpus.line_table import Line
-from voicenym.corpus.single_file import sha256_of
-from voicenym.corpus.stored_nearness import SAME_SECONDS
+from voicenym.corpus.batches.single_file import sha256_of
+from voicenym.corpus.nearness.stored_nearness import SAME_SECONDS
+from voicenym.corpus.plans import timestamps
+from voicenym.corpus.run_records.line_table import Line
 from voicenym.errors import CorpusError
 from voicenym.publication import (
     claim_meter,

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from voicenym.corpus.line_table import Line
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.run_lock import RunLock
-from voicenym.corpus.run_log import LOG_NAME, RunLog
+from voicenym.corpus.run_records.line_table import Line
+from voicenym.corpus.run_records.run_lock import RunLock
+from voicenym.corpus.run_records.run_log import LOG_NAME, RunLog
 from voicenym.errors import CorpusError
 
 LABELS = ("text", "sex", "age", "accent", "emotion")

@@ -27,7 +27,7 @@ def test_every_field_is_listed_with_its_help(recipe):
 
 def test_defaults_are_those_of_the_class():
     found = {item.name: item.default for item in config_fields(
-        "voicenym.training.content.train_bottleneck:BottleneckConfig"
+        "voicenym.training.content.bottleneck.train_bottleneck:BottleneckConfig"
     )}  # fmt: skip
     assert found["net"] == "'tdnnf'"
     assert found["steps"] == "20000"

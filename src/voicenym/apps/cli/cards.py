@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.terminal.command_group import command, new_app
 
 app = new_app()
 

@@ -136,7 +136,7 @@ class Service:
         key = Key.generate() if key_id is None else self.keys.key(owner, key_id)
         people = await asyncio.to_thread(people_of, fields, key, upload.path)
         if speaker is None:
-            from voicenym.corpus.speaker_rule import own
+            from voicenym.corpus.readers.speaker_rule import own
 
             speaker = await asyncio.to_thread(own, upload.path)
         limits = self.limits

@@ -94,7 +94,7 @@ def words_loss(place: Path, form: str) -> Words:
     Raises:
         VoicenymError: a recogniser of another kind.
     """
-    from voicenym.nets.safetensors_file import refuse_pickles
+    from voicenym.nets.weights.safetensors_file import refuse_pickles
     from voicenym.nets.words.character_model import CharacterModel
     from voicenym.nets.words.deepspeech import DeepSpeech2
     from voicenym.nets.words.phone_model import SMALL, PhoneModel, holds_phones

@@ -103,7 +103,7 @@ def teacher_of(place: str, features: str | None, hop: int, machine: Machine) -> 
     Args:
         place: folder, or ``bundled``.
         features: of units and tokenizers, see
-            :func:`voicenym.training.content.unit_features.features_behind`.
+            :func:`voicenym.training.content.units.unit_features.features_behind`.
         hop: samples of the codec's frame.
         machine: to run on.
 
@@ -115,8 +115,8 @@ def teacher_of(place: str, features: str | None, hop: int, machine: Machine) -> 
     from voicenym.nets.content.units import Units
     from voicenym.nets.words.word_code_content import WordCodeContent
     from voicenym.training.codec.codec_losses import CodeTeacher, UnitTeacher
-    from voicenym.training.content.frame_targets import word_code_encoder
-    from voicenym.training.content.unit_features import features_behind
+    from voicenym.training.content.bottleneck.frame_targets import word_code_encoder
+    from voicenym.training.content.units.unit_features import features_behind
 
     folder = Path(place)
     kind = BUNDLED if place == BUNDLED else configuration(folder).get("kind")
