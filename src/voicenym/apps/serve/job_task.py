@@ -17,7 +17,7 @@ from voicenym.apps.serve.people_choice import People
 from voicenym.apps.serve.recording_length import NAME, TooLongError, stated_seconds, too_long
 from voicenym.apps.serve.speakers_task import SpeakersTask, find_speakers
 from voicenym.apps.serve.task_outcome import Outcome
-from voicenym.apps.web.problem_details import problem_of
+from voicenym.apps.web.problem_details import disk_full, is_disk_full, problem_of
 from voicenym.apps.web.quiet_log import defect_lines
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.pseudonym import Pseudonym
@@ -121,6 +121,8 @@ def work(connection: Connection, task: Task | SpeakersTask) -> None:
             kind, value = FAILED, _failure(AudioError(_NO_MEMORY), task.folder)
     except Exception as error:  # a defect; its message may quote the recording
         kind, value = DEFECT, {"place": defect_lines(error)}
+        if is_disk_full(error):
+            kind, value = FAILED, _failure(disk_full(), task.folder)
     with contextlib.suppress(OSError):
         tell(kind, value)
         connection.close()

@@ -12,6 +12,11 @@ from typing import BinaryIO
 
 import typer
 
+from voicenym.errors import AudioError
+
+_closed: set[int] = set()
+"""Numbers of the standard streams that were closed at the start."""
+
 
 def open_closed_streams() -> None:
     """Opens standard streams that are closed, as after ``>&-``: nothing can be read from them, and
@@ -24,6 +29,7 @@ def open_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
+            _closed.add(number)
             os.open(os.devnull, os.O_RDWR)  # gets the lowest number that is free
             stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115
             setattr(sys, name, stream)
@@ -61,12 +67,17 @@ def for_sound_alone() -> Iterator[BinaryIO]:
 
     Returns:
         Context manager of the output, which the caller flushes.
+
+    Raises:
+        AudioError: standard output is closed.
     """
     try:
         number = sys.stdout.fileno()
     except OSError:  # a test has put memory in its place
         yield sys.stdout.buffer
         return
+    if number in _closed:
+        raise AudioError("standard output is closed; send the sound to a program or a file")
     sound = os.fdopen(os.dup(number), "wb")
     os.dup2(2, number)
     try:
