@@ -31,7 +31,7 @@ def pipe(tmp_path):
     return tmp_path / "ff.rttm"
 
 
-def test_kinds(pipe, tmp_path):
+def test_pipes_and_devices_are_told_from_files_also_behind_links(pipe, tmp_path):
     (tmp_path / "link").symlink_to(pipe)
     assert special_kind(pipe) == special_kind(tmp_path / "link") == "a pipe"
     assert special_kind(os.devnull) == "a device"
@@ -39,7 +39,7 @@ def test_kinds(pipe, tmp_path):
     assert special_kind(__file__) is None
 
 
-def test_recordings(pipe):
+def test_a_pipe_in_place_of_a_recording_is_refused_with_the_cure(pipe):
     with pytest.raises(AudioError, match=r"ff\.rttm: is a pipe; save the recording to a file"):
         open_reader(pipe)
     with pytest.raises(CorpusError, match=r"is a pipe; .* voicenym anonymize - < .*ff\.rttm"):

@@ -11,6 +11,7 @@ import pytest
 import soundfile
 from scripted_words import Scripted, recording, spoken
 
+from voicenym.anonymizer import system_class
 from voicenym.transcription import faster_whisper_words, word_listening
 
 TEXT = "we met Anna Miller in room twelve and left Anna there again"
@@ -231,7 +232,9 @@ def test_words_are_removed_of_everybody_and_the_chosen_are_hidden(
             assert not np.array_equal(at(out, word), at(sound, word)), word
     log = (tmp_path / "out.jsonl").read_text()
     silent(log)
-    assert json.loads(log)["edited"]["findings"] == {"list": 4}
+    line = json.loads(log)
+    assert line["edited"]["findings"] == {"list": 4}
+    assert line["revision"] == system_class(line["system"]).revisions[-1]  # the one in use
     assert sorted(os.listdir(tmp_path)) == [
         "list.txt", "out.jsonl", "out.txt", "out.wav", "project.key", "talk.rttm", "talk.wav",
     ]  # fmt: skip

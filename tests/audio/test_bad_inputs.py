@@ -20,7 +20,7 @@ def noise(seconds=2.0, rate=48000):
 
 @pytest.mark.parametrize("extension", ["wav", "flac", "ogg", "opus", "mp3", "m4a", "mkv", "webm"])
 @pytest.mark.parametrize("share", [0.3, 0.7, 0.97])
-def test_truncated(tmp_path, extension, share):
+def test_a_truncated_recording_is_refused(tmp_path, extension, share):
     path = tmp_path / f"cut.{extension}"
     write(path, noise())
     data = path.read_bytes()
@@ -37,7 +37,7 @@ def test_content_and_not_the_name_says_what_it_is(tmp_path, extension):
     assert read(tmp_path / "a.flac").format.container == {"m4a": "mp4"}.get(extension, extension)
 
 
-def test_not_audio(tmp_path):
+def test_what_is_no_recording_is_refused_with_the_reason(tmp_path):
     path = tmp_path / "a.wav"
     path.write_bytes(b"this is a letter, not a recording. " * 100)
     with pytest.raises(AudioError, match=r"a\.wav: is not a recording"):
@@ -52,7 +52,7 @@ def test_not_audio(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read everything")
-def test_unreadable(tmp_path):
+def test_a_file_that_may_not_be_read_is_refused(tmp_path):
     path = tmp_path / "a.wav"
     write(path, noise(0.1))
     path.chmod(0)
@@ -61,7 +61,7 @@ def test_unreadable(tmp_path):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_not_finite(tmp_path, value):
+def test_samples_that_are_not_finite_are_refused(tmp_path, value):
     path = tmp_path / "a.wav"
     soundfile.write(path, np.array([0.0, value], np.float32), 8000, subtype="FLOAT")
     with pytest.raises(AudioError, match=r"a\.wav.*NaN"):
@@ -69,7 +69,7 @@ def test_not_finite(tmp_path, value):
 
 
 @pytest.mark.parametrize(("channels", "rate"), [(0, 8000), (1, 0)])
-def test_zero_channels_or_rate(tmp_path, channels, rate):
+def test_no_channels_or_no_rate_is_refused(tmp_path, channels, rate):
     fmt = struct.pack("<HHIIHH", 1, channels, rate, rate * 2, 2, 16)
     body = b"WAVEfmt " + struct.pack("<I", 16) + fmt + b"data" + struct.pack("<I", 4) + bytes(4)
     (tmp_path / "a.wav").write_bytes(b"RIFF" + struct.pack("<I", len(body)) + body)

@@ -61,7 +61,7 @@ def test_rows_do_not_depend_on_each_other(key):
     assert len(together.unique(dim=0)) == 20
 
 
-def test_sexes(key):
+def test_the_voice_is_drawn_of_the_sex_that_is_asked_for(key):
     women = torch.tensor([0.0, 0, 0, 0, 1.0, 2.0])
     who = key.pseudonym("a")
     for sex, given, expected in (

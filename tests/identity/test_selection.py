@@ -49,7 +49,7 @@ def test_a_world_by_plda_is_that_of_its_scores(trained, users, key):
         replace(method, pool=replace(pool, affinity=None))(speaker, key.pseudonym("a"))
 
 
-def test_sexes(pool, users, key):
+def test_the_voice_is_selected_of_the_sex_that_is_asked_for(pool, users, key):
     def woman(vector: torch.Tensor) -> bool:
         return pool.sex_of(vector) == "f"
 

@@ -41,7 +41,7 @@ def test_quoted_error_rates_are_measured_and_the_least_is_among_them(name):
 
 
 @pytest.mark.parametrize("name", ["mcadams", "vtln", "pv-tsm", "vcloak"])
-def test_latencies(name):
+def test_live_latencies_are_those_that_cards_state(name):
     (found,) = re.findall(r"live latency is ([^;]+)", claims(name) + ";")
     stated = re.findall(r"(\d+) ms(?: at (\d+) kHz)?", found)
     assert stated
@@ -52,7 +52,7 @@ def test_latencies(name):
         assert round(1000 * latency / rate) == int(milliseconds)
 
 
-def test_bits_of_base():
+def test_bits_of_content_are_those_that_the_card_of_base_states():
     content = Parts.load(BASE).content
     (bits,) = re.findall(r"at most ([\d,]+) bits a second", claims("base"))
     assert math.floor(content.bits()) == int(bits.replace(",", ""))

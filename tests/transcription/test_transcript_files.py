@@ -33,6 +33,18 @@ def test_a_line_for_each_sentence():
     assert format_text(Transcript((), 1.0, "")) == ""
 
 
+def test_the_stop_of_a_title_ends_no_sentence():
+    text = 'Chapter one. Mrs. Rachel is surprised. "Dr. Who? Mt. Etna." Alms. First.'
+    assert format_text(transcript(text)).splitlines() == [
+        "Chapter one.",
+        "Mrs. Rachel is surprised.",
+        '"Dr. Who?',
+        'Mt. Etna."',
+        "Alms.",
+        "First.",
+    ]
+
+
 def test_segments_continue_a_sentence_or_begin_one():
     one = Word("left,", 0, 1, 1.0, (0, 1))
     assert len(list(sentences([one, Word("but", 1, 2, 1.0, (1, 2), opens=True)]))) == 1

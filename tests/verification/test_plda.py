@@ -238,7 +238,7 @@ def test_two_speakers_suffice_and_a_singular_covariance_is_named():
         PLDA.train(x, index, lda=2)
 
 
-def test_diagonalising():
+def test_the_basis_whitens_within_and_diagonalises_between():
     rng = np.random.default_rng(13)
     within, between = covariance(rng, 5), covariance(rng, 5)
     basis, psi = diagonalising(within, between)

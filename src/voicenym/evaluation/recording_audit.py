@@ -79,28 +79,24 @@ class Audit:
     tags: tuple[str, ...]
     seconds: tuple[float, float]
 
-    def searched(self, people: int = CROWD, more: int = MORE) -> str:
-        """Probability that a search among many people finds this speaker, as a sentence.
+    def searched(self) -> str:
+        """Probability that a search among :data:`CROWD` people finds this speaker, as a sentence.
 
-        Priors are equal and ratios calibrated; several recordings count as independent, which is
-        the worst case (:func:`voicenym.metrics.crowd.chances`).
-
-        Args:
-            people: number of people in the search.
-            more: number of such recordings, for the second figure.
+        Priors are equal and ratios calibrated. :data:`MORE` recordings count as independent, which
+        is the worst case (:func:`voicenym.metrics.crowd.chances`).
         """
         top = self.sights[0]
         if top.llr <= 0.0:
             # ten times a ratio below 1 is a still lower one, which is no worst case
             return (
-                f"Among {people:,} people, these attackers find this speaker no more often than by "
-                f"chance (once in {people:,}) with this recording; attackers with more recordings, "
+                f"Among {CROWD:,} people, these attackers find this speaker no more often than by "
+                f"chance (once in {CROWD:,}) with this recording; attackers with more recordings, "
                 "or who train on anonymized speech, were not tried."
             )
-        one, several = (_once_in(chances(top.llr, people, m)) for m in (1, more))
+        one, several = (_once_in(chances(top.llr, CROWD, m)) for m in (1, MORE))
         return (
-            f"Among {people:,} people, with 1 recording, the best attacker ({top.attacker}) finds "
-            f"this speaker {one}; with {more} such recordings, at worst {several}."
+            f"Among {CROWD:,} people, with 1 recording, the best attacker ({top.attacker}) finds "
+            f"this speaker {one}; with {MORE} such recordings, at worst {several}."
         )
 
     @property

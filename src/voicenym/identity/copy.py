@@ -96,15 +96,14 @@ def for_parts(
     identity: Identity,
     vectors: torch.Tensor,
     pseudonyms: Sequence[Pseudonym],
-    sexes: Sequence[Sex | None] | None = None,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Conditioning vectors of the acoustic model and of the vocoder, ``[row, element]`` each.
 
     Args:
         identity: any method; all but :class:`Half` give both the same.
-        vectors, pseudonyms, sexes: as of :meth:`Identity.batch`.
+        vectors, pseudonyms: as of :meth:`Identity.batch`.
     """
-    pseudo = identity.batch(vectors, pseudonyms, sexes)
+    pseudo = identity.batch(vectors, pseudonyms)
     if not isinstance(identity, Half):
         return pseudo, pseudo
     return (pseudo, vectors) if identity.part == "acoustic" else (vectors, pseudo)

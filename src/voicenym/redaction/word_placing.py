@@ -1,8 +1,8 @@
 """Times of findings: where words are silenced, and what cannot be placed.
 
 Times of words come from an aligner that errs. Each interval is widened by more than the errors that
-were measured (:data:`BEFORE`, :data:`AFTER`, docs/howto/redact.md). A word without a time, or with
-one in which it cannot have been spoken, is not placed.
+were measured (:data:`BEFORE`, :data:`AFTER`, docs/research/redaction.md). A word without a time, or
+with one in which it cannot have been spoken, is not placed.
 """
 
 from __future__ import annotations

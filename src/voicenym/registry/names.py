@@ -147,14 +147,10 @@ class Names(Generic[T]):
         target = self._entry(name).target
         return target if isinstance(target, str) else ""
 
-    def unknown(self, name: str, more: str = "") -> VoicenymError:
-        """Error about an unknown name.
-
-        Args:
-            name: the unknown name.
-            more: text after the known names.
-        """
+    def unknown(self, name: str) -> VoicenymError:
+        """Error about an unknown name, with those that are known."""
         there = self.names()
+        more = ""
         if self.group and not there:
             more = f"; the metadata of {OURS} is missing: install {OURS} with pip"
         message = f"no {self.noun} {quoted_name(name)}{near(name, there)}; there are: "

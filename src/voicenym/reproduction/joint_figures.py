@@ -107,10 +107,10 @@ def percent(drawn: Drawn | None, replicates: int, reason: str = "did not run") -
     return _figure(drawn.value, enough(len(drawn.speakers), limits), 100.0)
 
 
-def percent_of_trials(drawn: Drawn | None, replicates: int, reason: str = "did not run") -> Figure:
+def percent_of_trials(drawn: Drawn | None, replicates: int) -> Figure:
     """:func:`percent` of a share of trials, with Wilson's interval where all speakers agree."""
     if drawn is None:
-        return absent(reason)
+        return absent("did not run")
     interval = percentiles(replicate([drawn], replicates, 0)[0], 0.95)
     low, high = unanimous(drawn.value, interval, len(drawn.speakers))
     return Figure(100.0 * drawn.value, 100.0 * low, 100.0 * high)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _ENDS = re.compile(r"[.!?…。？！][\"')\]»”’]*$")
+_TITLE = re.compile(r"\W*(?:mr|mrs|ms|dr|prof|st|mt)\.$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ def joined(words: list[Word] | tuple[Word, ...]) -> str:
 def sentences(words: list[Word]) -> Iterator[list[Word]]:
     """Words by sentence: one ends with its punctuation, or where a segment does.
 
+    The stop of a title, as in "Mrs. Smith", ends none.
+
     Args:
         words: of one channel, in order.
 
@@ -107,7 +110,7 @@ def sentences(words: list[Word]) -> Iterator[list[Word]]:
             yield sentence
             sentence = []
         sentence.append(word)
-        if _ENDS.search(word.text):
+        if _ENDS.search(word.text) and not _TITLE.match(word.text):
             yield sentence
             sentence = []
     if sentence:

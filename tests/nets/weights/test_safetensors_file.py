@@ -26,7 +26,7 @@ def test_a_state_under_any_wrapper(tmp_path, wrapper):
         torch.testing.assert_close(found[name], value)
 
 
-def test_safetensors(tmp_path):
+def test_a_safetensors_file_is_read_and_a_damaged_one_refused(tmp_path):
     save_file = pytest.importorskip("safetensors.torch").save_file
     save_file(STATE, tmp_path / "x.safetensors")
     torch.testing.assert_close(tensors(tmp_path / "x.safetensors"), STATE)

@@ -179,6 +179,7 @@ def test_a_pool_may_name_the_checkpoint_that_the_encoder_was_converted_from(smal
     speaker_pool.save(replace(people, version="0123456789abcdef"), tmp_path / "pool")
     parts = {name: small_parts["ssl"][name] for name in assembly.NEEDED}
     assemble(tmp_path / "a", {**parts, "speaker": tmp_path / "speaker", "pool": tmp_path / "pool"})
+    assert "pool" in assembly.there_are(tmp_path / "a")
 
 
 def test_settings_that_mean_nothing_are_refused(folder):

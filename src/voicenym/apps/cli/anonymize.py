@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
 from voicenym.apps.cli.anonymizing.anonymize_files import anonymize_files
+from voicenym.apps.cli.anonymizing.anonymize_run import RunOptions, RunSystem
 from voicenym.apps.cli.anonymizing.anonymize_shards import (
     SPEAKER_FIELD,
     anonymize_shards,
@@ -14,7 +17,7 @@ from voicenym.apps.cli.anonymizing.anonymize_shards import (
 )
 from voicenym.apps.cli.anonymizing.anonymize_speakers import SpeakerOptions, anonymize_speakers
 from voicenym.apps.cli.anonymizing.anonymize_stream import anonymize_stream, check_options
-from voicenym.apps.cli.anonymizing.batch_report import Messages, conclude
+from voicenym.apps.cli.anonymizing.batch_report import Messages
 from voicenym.apps.cli.anonymizing.dry_run import ONE_ALONE
 from voicenym.apps.cli.anonymizing.run_choices import (
     KEY_VARIABLE,
@@ -25,7 +28,7 @@ from voicenym.apps.cli.anonymizing.run_choices import (
 from voicenym.apps.cli.anonymizing.voice_preview import check_preview
 from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.options.engine_options import ADDRESS, ENGINE, GPUS, check_system
-from voicenym.apps.cli.options.name_options import MAPPING, RENAME, SHOW_NAMES
+from voicenym.apps.cli.options.name_options import MAPPING, RENAME, SHOW_NAMES, NameOptions
 from voicenym.apps.cli.options.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
 from voicenym.apps.cli.options.system_options import (
     DEVICE,
@@ -55,6 +58,9 @@ from voicenym.apps.cli.options.word_options import (
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import UnknownSystemError, VoicenymError
+
+if TYPE_CHECKING:
+    from voicenym.anonymizer import Anonymizer
 
 app = new_app()
 
@@ -178,14 +184,7 @@ def anonymize(
 
     Who speaks is hidden; what is said is kept.
     """
-    if per not in ("speaker", "utterance"):
-        raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
-    if place == "-" and inputs != ["-"]:
-        source = inputs[0] if len(inputs) == 1 else "FILE"
-        raise VoicenymError(
-            f"-o - (standard output) needs - as the input: voicenym anonymize - < {source}; or "
-            "name a file or folder with -o"
-        )
+    _check_inputs(inputs, place, per)
     if inputs == ["-"]:
         check_options({
             "--dry-run": dry_run, "--per utterance": per == "utterance", "--rename": rename,
@@ -194,28 +193,17 @@ def anonymize(
         })  # fmt: skip
     say = Messages(quiet)
     output = None if place is None else Path(place)
+    options = RunOptions(per == "utterance", overwrite, lenient, fail_fast, dry_run, say)
+    names = NameOptions(rename, mapping, show_names)
     people = SpeakerOptions(rttm, only, keep, unsure, name, timeline)
-    whole_run = rename or mapping or show_names or speaker or speaker_level or per != "speaker"
-    people.check(inputs, bool(whole_run))
+    people.check(inputs, bool(names.given or speaker or speaker_level or per != "speaker"))
     words = RedactOptions(
         redact, own, recogniser, on_miss, entities, least, unheard, by, synthesiser
     )
     words.check(inputs)
     edit = words.settings(language) if words.wanted else None
-    short = {
-        "weights": weights,
-        "strength": strength,
-        "epsilon": epsilon,
-        "target": target,
-        "language": language,
-        "voice_kind": voice,
-        "voice_variant": voice_like,
-    }
-    from voicenym.anonymizer import SYSTEMS, load
-    from voicenym.corpus.batches.batch import Job
     from voicenym.corpus.batches.engines import engine_of
     from voicenym.corpus.batches.fallback import fallback_of
-    from voicenym.memory import spared_from_collection
 
     machines = engine_of(engine, address, gpus, device)
     shards = request_of(
@@ -225,13 +213,18 @@ def anonymize(
             "--mapping": mapping, "--show-names": show_names, "--allow-pipes": allow_pipes,
         },
     )  # fmt: skip
-    with spared_from_collection():
-        system, written = SYSTEMS.parse(system_of_run(system, protection, say))
-        if edit is not None and "language" not in {one.name for one in SYSTEMS.parameters(system)}:
-            del short["language"]  # of the words alone
-        given = [f"{name}={value}" for name, value in short.items() if value is not None]
-        parameters = {**written, **SYSTEMS.settings(system, [*settings, *given]), "device": device}
-        anonymizer = load(system, **parameters)
+    short = {
+        "weights": weights,
+        "strength": strength,
+        "epsilon": epsilon,
+        "target": target,
+        "language": language,
+        "voice_kind": voice,
+        "voice_variant": voice_like,
+    }
+    system, anonymizer = _loaded(
+        system_of_run(system, protection, say), settings, short, device, words.wanted
+    )
     if not dry_run:
         check_system(anonymizer, engine)
     secret, stored = key_of_run(key, say)
@@ -240,42 +233,69 @@ def anonymize(
     heard = check_preview(preview, stored, bool(rename or dry_run or rttm or inputs == ["-"]))
     if heard is not None and edit is not None:
         raise VoicenymError("--preview removes no words; leave out --redact and --list to use it")
-    revision = anonymizer.revision_for(secret)
     other = None if dry_run else fallback_of(fallback, anonymizer, secret)
-    revisions = {system: revision, **({} if other is None else {other.system: other.revision})}
-    secret = secret.with_revisions(revisions)  # for workers, too
+    used = RunSystem.of(system, anonymizer, secret, stored, other)
     if edit is not None:
-        edit = edit.with_key(secret, getattr(anonymizer, "synthesiser", ""))
+        edit = edit.with_key(used.key, getattr(anonymizer, "synthesiser", ""))
     if rttm is not None:
-        anonymize_speakers(
-            anonymizer, secret, other, Path(inputs[0]), output, people,
-            edit=edit, stored=stored, overwrite=overwrite, lenient=lenient, dry_run=dry_run,
-            say=say, quiet=quiet,
-        )  # fmt: skip
-        return
-    if inputs == ["-"]:
+        anonymize_speakers(used, options, Path(inputs[0]), output, people, edit)
+    elif inputs == ["-"]:
         if stored and speaker is None:
             say(ONE_ALONE)
-        anonymize_stream(anonymizer, secret, output, speaker, overwrite, lenient, say, other)
-        conclude(anonymizer, stored, say)
-        return
-    if "-" in inputs:
+        anonymize_stream(used, options, output, speaker)
+    elif "-" in inputs:
         raise VoicenymError("- (standard input) cannot be combined with files; give it alone")
-    if shards is not None:
-        job = Job(
-            system=system, parameters=anonymizer.parameters(), version=anonymizer.version,
-            revision=revision, key=secret, per_utterance=per == "utterance", overwrite=overwrite,
-            lenient=lenient, opaque=rename, fresh=not stored, fallback=other,
+    elif shards is not None:
+        anonymize_shards(used, options, shards, opaque=rename)
+    else:
+        anonymize_files(
+            used, options, inputs, output,
+            speaker=speaker, speaker_level=speaker_level, keep=keep, names=names,
+            allow_pipes=allow_pipes, workers=workers, engine=machines, edit=edit, preview=heard,
         )  # fmt: skip
-        anonymize_shards(
-            shards, job, anonymizer, fail_fast=fail_fast, dry_run=dry_run, stored=stored,
-            say=say, quiet=quiet,
-        )  # fmt: skip
-        return
-    anonymize_files(
-        anonymizer, system, secret, other, revision, inputs, output,
-        speaker=speaker, speaker_level=speaker_level, per=per, keep=keep, rename=rename,
-        mapping=mapping, show_names=show_names, allow_pipes=allow_pipes, workers=workers,
-        overwrite=overwrite, lenient=lenient, fail_fast=fail_fast, dry_run=dry_run,
-        stored=stored, edit=edit, engine=machines, heard=heard, say=say, quiet=quiet,
-    )  # fmt: skip
+
+
+def _check_inputs(inputs: list[str], place: str | None, per: str) -> None:
+    """Refuses values of options before anything is loaded.
+
+    Raises:
+        UnknownSystemError: no such choice of voices.
+        VoicenymError: standard output for files.
+    """
+    if per not in ("speaker", "utterance"):
+        raise UnknownSystemError(f"--per is speaker or utterance, not {per!r}")
+    if place == "-" and inputs != ["-"]:
+        source = inputs[0] if len(inputs) == 1 else "FILE"
+        raise VoicenymError(
+            f"-o - (standard output) needs - as the input: voicenym anonymize - < {source}; or "
+            "name a file or folder with -o"
+        )
+
+
+def _loaded(
+    text: str, settings: list[str], short: Mapping[str, object], device: str, about_words: bool
+) -> tuple[str, Anonymizer]:
+    """Name of a system, and the system.
+
+    Args:
+        text: its name, with parameters as in ``recast:strength=1``.
+        settings: ``NAME=VALUE`` of ``--set``.
+        short: values of options that are parameters; None where they are not given.
+        device: to compute on.
+        about_words: whether words are removed, whose language an option states.
+
+    Raises:
+        UnknownSystemError: no such system or parameter.
+        VoicenymError: its weights are missing.
+    """
+    from voicenym.anonymizer import SYSTEMS, load
+    from voicenym.memory import spared_from_collection
+
+    with spared_from_collection():
+        system, written = SYSTEMS.parse(text)
+        given = {name: value for name, value in short.items() if value is not None}
+        if about_words and "language" not in {one.name for one in SYSTEMS.parameters(system)}:
+            given.pop("language", None)  # of the words alone
+        stated = [*settings, *(f"{name}={value}" for name, value in given.items())]
+        parameters = {**written, **SYSTEMS.settings(system, stated), "device": device}
+        return system, load(system, **parameters)

@@ -9,8 +9,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from voicenym.apps.serve.health_routes import add_health_routes
 from voicenym.apps.serve.information_routes import add_information_routes
 from voicenym.apps.serve.job_routes import add_job_routes
+from voicenym.apps.serve.key_routes import add_key_routes
 from voicenym.apps.serve.live_socket import PATH as LIVE
 from voicenym.apps.serve.live_socket import LiveSocket
 from voicenym.apps.serve.process_access import close_memory
@@ -108,7 +110,9 @@ def _api(service: Service, statuses: Any) -> Any:
     add_recording_routes(app, service)
     add_speaker_routes(app, service)
     add_job_routes(app, service)
-    add_information_routes(app, service, statuses)
+    add_information_routes(app, service)
+    add_key_routes(app, service)
+    add_health_routes(app, service, statuses)
     return app
 
 

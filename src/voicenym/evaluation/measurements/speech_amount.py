@@ -97,7 +97,6 @@ def enrolled_and_tested(
     verifier: Verifier,
     embedder: Embedder,
     replicates: int,
-    counts: Sequence[int] = COUNTS,
 ) -> list[Amount]:
     """Rates of an attacker with equal numbers of enrolled and test recordings.
 
@@ -108,16 +107,13 @@ def enrolled_and_tested(
         verifier: for vectors.
         embedder: computes or caches them.
         replicates: of the bootstrap.
-        counts: as for :func:`several_tested`.
     """
     enrolment = enrolment_vectors(scenario, verifier, embedder, attacker.enrolment(scenario))
     vectors = vectors_or_fallback(
         embedder, verifier, scenario.trials, attacker.trials(scenario), attacker.published(scenario)
     )
     backend = attacker.backend(scenario, verifier, embedder)
-    return of_vectors(
-        attacker.name, verifier.name, enrolment, vectors, backend, trials, replicates, counts
-    )
+    return of_vectors(attacker.name, verifier.name, enrolment, vectors, backend, trials, replicates)
 
 
 def of_vectors(

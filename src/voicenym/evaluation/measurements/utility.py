@@ -72,64 +72,114 @@ def measure(
         say: receives a line of progress.
     """
     options: dict[str, Any] = {"replicates": replicates, "seed": seed}
-    originals = len(transform.steps) == len(line)
-    notes: list[str] = []
     say("utility: anonymizing a sample")
     speech = _pairs(recordings, transform, line, options)
+    originals = len(transform.steps) == len(line)
+    found = _Measurement(recordings, speech, originals, conditions, options, say)
     if not speech.seconds and transform.steps:
-        notes.append(NO_SPEED)
-    figures = reported_metrics.measure(
-        speech,
-        originals=originals,
-        only=lambda metric: not only or any(part in metric.name for part in only),
-        notes=notes,
-        say=lambda subject: say(f"utility: {subject}"),
-    )
-    for condition in conditions if not only else ():
-        part = speech.part(condition.places(speech.names))
-        if _enough(part.speakers):
-            figures.update(
-                reported_metrics.of_condition(part, condition.name, originals=originals, notes=[])
-            )
-    tallies: dict[str, Tally] = {}
-    if intonation.INTONATION.name in figures:
-        tallies[intonation.INTONATION.name] = speech.once(intonation.tally)
-    try:
-        say(f"utility: words, {transcripts.source if transcripts else _name(recogniser)}")
-        words = _words(recordings, speech.changed, recogniser, transcripts, options)
-        figures.update(reported_metrics.measure(words, originals=originals))
-        figures.update(_words_by_condition(words, conditions))
-        tallies["WER"] = word_error_rate.tally(words)
-        if transcripts is None:
-            notes.extend(getattr(recogniser, "notes", ()))
-    except VoicenymError as error:
-        notes.append(f"words were not measured: {error}")
+        found.notes.append(NO_SPEED)
+    found.sound(only)
+    found.words(recogniser, transcripts)
     if phones is None:
-        notes.append(NO_PHONES)
+        found.notes.append(NO_PHONES)
     else:
-        say(f"utility: phones, {phones.name}")
-        try:
-            found = _phones(recordings, speech.changed, phones, notes, options)
-            figures.update(reported_metrics.measure(found, originals=originals))
-            for condition in conditions:
-                part_of = found.part(condition.places(found.names))
-                if _enough(part_of.speakers):
-                    figures.update(reported_metrics.of_condition(part_of, condition.name))
-        except VoicenymError as error:
-            notes.append(f"phones were not measured: {error}")
+        found.phones(phones)
     if retrained is not None:
-        say(f"utility: words, {retrained.name}")
+        found.words_retrained(retrained)
+    return Utility(found.figures, tuple(found.notes), found.tallies)
+
+
+class _Measurement:
+    """Figures of a sample, which are added kind by kind; what cannot be measured is a note.
+
+    Args:
+        recordings: of the sample.
+        speech: before and after.
+        originals: whether they are the same.
+        conditions, options, say: as of :func:`measure`.
+    """
+
+    def __init__(
+        self,
+        recordings: Sequence[Recording],
+        speech: SpeechPairs,
+        originals: bool,
+        conditions: Sequence[Condition],
+        options: dict[str, Any],
+        say: Callable[[str], None],
+    ) -> None:
+        self._recordings, self._speech, self._originals = recordings, speech, originals
+        self._conditions, self._options, self._say = conditions, options, say
+        self.figures: dict[str, Measured] = {}
+        self.notes: list[str] = []
+        self.tallies: dict[str, Tally] = {}
+
+    def sound(self, only: Sequence[str]) -> None:
+        """Figures of the sound, all or those with a part of their names in ``only``."""
+        speech = self._speech
+        self.figures.update(
+            reported_metrics.measure(
+                speech,
+                originals=self._originals,
+                only=lambda metric: not only or any(part in metric.name for part in only),
+                notes=self.notes,
+                say=lambda subject: self._say(f"utility: {subject}"),
+            )
+        )
+        for condition in self._conditions if not only else ():
+            part = speech.part(condition.places(speech.names))
+            if _enough(part.speakers):
+                self.figures.update(
+                    reported_metrics.of_condition(
+                        part, condition.name, originals=self._originals, notes=[]
+                    )
+                )
+        if intonation.INTONATION.name in self.figures:
+            self.tallies[intonation.INTONATION.name] = speech.once(intonation.tally)
+
+    def words(self, recogniser: Recogniser | None, transcripts: Transcripts | None) -> None:
+        """Error rates of words, by a recogniser or by given transcripts."""
+        self._say(f"utility: words, {transcripts.source if transcripts else _name(recogniser)}")
         try:
-            words = _words(recordings, speech.changed, retrained, None, options)
+            words = _words(
+                self._recordings, self._speech.changed, recogniser, transcripts, self._options
+            )
+            self.figures.update(reported_metrics.measure(words, originals=self._originals))
+            self.figures.update(_words_by_condition(words, self._conditions))
+            self.tallies["WER"] = word_error_rate.tally(words)
+            if transcripts is None:
+                self.notes.extend(getattr(recogniser, "notes", ()))
+        except VoicenymError as error:
+            self.notes.append(f"words were not measured: {error}")
+
+    def phones(self, phones: PhoneRecogniser) -> None:
+        """Error rates of phones."""
+        self._say(f"utility: phones, {phones.name}")
+        try:
+            found = _phones(
+                self._recordings, self._speech.changed, phones, self.notes, self._options
+            )
+            self.figures.update(reported_metrics.measure(found, originals=self._originals))
+            for condition in self._conditions:
+                part = found.part(condition.places(found.names))
+                if _enough(part.speakers):
+                    self.figures.update(reported_metrics.of_condition(part, condition.name))
+        except VoicenymError as error:
+            self.notes.append(f"phones were not measured: {error}")
+
+    def words_retrained(self, retrained: Recogniser) -> None:
+        """Error rates of words by a recogniser that was trained on the output."""
+        self._say(f"utility: words, {retrained.name}")
+        try:
+            words = _words(self._recordings, self._speech.changed, retrained, None, self._options)
             # rates without the kinds of errors, which cards do not show
             rates = reported_metrics.measure(words, only=lambda metric: metric.display.card)
-            figures.update({f"{name} {RETRAINED}": figure for name, figure in rates.items()})
-            figures.update(_words_by_condition(words, conditions, RETRAINED))
-            tallies[f"WER {RETRAINED}"] = word_error_rate.tally(words)
-            notes.extend(getattr(retrained, "notes", ()))
+            self.figures.update({f"{name} {RETRAINED}": figure for name, figure in rates.items()})
+            self.figures.update(_words_by_condition(words, self._conditions, RETRAINED))
+            self.tallies[f"WER {RETRAINED}"] = word_error_rate.tally(words)
+            self.notes.extend(getattr(retrained, "notes", ()))
         except VoicenymError as error:
-            notes.append(f"words were not measured by a retrained recogniser: {error}")
-    return Utility(figures, tuple(notes), tallies)
+            self.notes.append(f"words were not measured by a retrained recogniser: {error}")
 
 
 def _words_by_condition(

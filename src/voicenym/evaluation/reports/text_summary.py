@@ -11,8 +11,15 @@ from voicenym.metrics.metric import Metric
 
 
 def summary(evaluation: Evaluation) -> str:
-    """Warnings, and for each system the strongest attacker's figures and the utility figures."""
+    """Warnings, and for each system the strongest attacker's figures and the utility figures.
+
+    Notes on a system are among the warnings, since they name attackers that did not run: its EER
+    without them is an upper bound.
+    """
     lines = [f"warning: {warning}" for warning in evaluation.warnings]
+    for system in evaluation.systems:
+        own = (note for note in system.notes if note not in evaluation.warnings)
+        lines += [f"warning: {system.name}: {note}" for note in own]
     for system in evaluation.systems:
         lines += _system(system)
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from voicenym.attack.scenario import Model
 from voicenym.corpus.recording import Recording
@@ -56,11 +57,59 @@ def from_voiceprivacy(
     lists = [trials] if isinstance(trials, Path) else list(trials)
     known = {recording.name: recording for recording in recordings}
     rows = {path: trial_rows(path) for path in lists}
+    enrolled = {path: enrolled_names(path) for path in enrolments}
+    _check_lists(rows, enrolled, known)
+    models: dict[_Which, Model] = {}
+    places: dict[Path, tuple[Path, ...]] = {}
+    for path in lists:
+        places[path] = _own(path, enrolments)
+        for speaker, one in _models(path, places[path], enrolled, known).items():
+            models.setdefault((places[path], speaker), one)
+    order = sorted(models, key=lambda which: (which[1], which[0]))
+    speakers = Counter(speaker for _, speaker in order)
+    chosen = [
+        models[which]
+        if speakers[which[1]] == 1
+        else replace(models[which], name=f"{which[1]} ({set_of(which[0][0])})")
+        for which in order
+    ]
+    tried = [known[name] for name in sorted({name for own in rows.values() for _, name, _ in own})]
+    tested = {path: _tested(path, rows[path], places[path], order, tried) for path in lists}
+    whole = np.any(list(tested.values()), axis=0)
+    sexes = np.array([model.sex for model in chosen])
+    compared = [
+        int((mask.any(1) & (sexes == sex)).sum())
+        for mask in tested.values()
+        for sex in set(sexes[mask.any(1)])
+    ]
+    plain = Trials(tuple(chosen), tuple(tried), whole, tuple(few(min(compared))))
+    return _with_parts(plain, {path: mask for path, mask in tested.items() if mask.any()})
+
+
+_Which = tuple[tuple[Path, ...], str]
+"""A model: the enrolment lists that apply, and the speaker."""
+
+
+def _check_lists(
+    rows: Mapping[Path, Sequence[tuple[str, str, str]]],
+    enrolled: Mapping[Path, Sequence[str]],
+    known: Mapping[str, Recording],
+) -> None:
+    """Refuses lists without lines, and utterances without a recording.
+
+    Args:
+        rows: of the lists of trials: speaker, utterance and kind.
+        enrolled: utterances of the enrolment lists.
+        known: recordings by utterance.
+
+    Raises:
+        CorpusError: with the list.
+    """
     if not any(rows.values()):
         raise CorpusError(
-            f"{lists[0]}: no trials in it; write a line SPEAKER UTTERANCE target|nontarget for each"
+            f"{next(iter(rows))}: no trials in it; write a line SPEAKER UTTERANCE "
+            "target|nontarget for each"
         )
-    enrolled = {path: enrolled_names(path) for path in enrolments}
     for path, names in enrolled.items():
         if not names:
             raise CorpusError(f"{path}: no utterances in it; write those to enrol, one a line")
@@ -76,45 +125,40 @@ def from_voiceprivacy(
             f"{', '.join(name for name, _ in some[:5])}; give lists of these recordings, which are "
             f"named like {there}, or the folder with those of the lists"
         )
-    models: dict[tuple[tuple[Path, ...], str], Model] = {}
-    places: dict[Path, tuple[Path, ...]] = {}
-    for path in lists:
-        places[path] = _own(path, enrolments)
-        for speaker, one in _models(path, places[path], enrolled, known).items():
-            models.setdefault((places[path], speaker), one)
-    for path in lists:
-        for speaker, *_ in rows[path]:
-            if (places[path], speaker) not in models:
-                where = ", ".join(map(str, places[path]))
-                raise CorpusError(f"{path}: {speaker} is not enrolled by {where}")
-    order = sorted(models, key=lambda which: (which[1], which[0]))
-    speakers = Counter(speaker for _, speaker in order)
-    chosen = [
-        models[which]
-        if speakers[which[1]] == 1
-        else replace(models[which], name=f"{which[1]} ({set_of(which[0][0])})")
-        for which in order
-    ]
-    tried = [known[name] for name in sorted({name for own in rows.values() for _, name, _ in own})]
+
+
+def _tested(
+    path: Path,
+    rows: Sequence[tuple[str, str, str]],
+    places: tuple[Path, ...],
+    order: Sequence[_Which],
+    tried: Sequence[Recording],
+) -> npt.NDArray[np.bool_]:
+    """Trials of a list, ``[model, recording]``.
+
+    Args:
+        path: of the list.
+        rows: its speakers, utterances and kinds.
+        places: enrolment lists that apply to it.
+        order: of the models.
+        tried: recordings of the trials.
+
+    Raises:
+        CorpusError: a speaker who is not enrolled, or a kind that is not that of the recording.
+    """
     model_at = {which: i for i, which in enumerate(order)}
     tried_at = {recording.name: i for i, recording in enumerate(tried)}
-    tested = {path: np.zeros((len(order), len(tried)), dtype=bool) for path in lists}
-    for path in lists:
-        for speaker, name, kind in rows[path]:
-            if (known[name].speaker == speaker) != (kind == "target"):
-                raise CorpusError(
-                    f"{path}: {speaker} {name} {kind}, but {name} is by {known[name].speaker}"
-                )
-            tested[path][model_at[places[path], speaker], tried_at[name]] = True
-    whole = np.any(list(tested.values()), axis=0)
-    sexes = np.array([model.sex for model in chosen])
-    compared = [
-        int((mask.any(1) & (sexes == sex)).sum())
-        for mask in tested.values()
-        for sex in set(sexes[mask.any(1)])
-    ]
-    plain = Trials(tuple(chosen), tuple(tried), whole, tuple(few(min(compared))))
-    return _with_parts(plain, {path: mask for path, mask in tested.items() if mask.any()})
+    for speaker, *_ in rows:
+        if (places, speaker) not in model_at:
+            where = ", ".join(map(str, places))
+            raise CorpusError(f"{path}: {speaker} is not enrolled by {where}")
+    found = np.zeros((len(order), len(tried)), dtype=bool)
+    for speaker, name, kind in rows:
+        by = tried[tried_at[name]].speaker
+        if (by == speaker) != (kind == "target"):
+            raise CorpusError(f"{path}: {speaker} {name} {kind}, but {name} is by {by}")
+        found[model_at[places, speaker], tried_at[name]] = True
+    return found
 
 
 def _own(trials: Path, enrolments: Sequence[Path]) -> tuple[Path, ...]:

@@ -94,19 +94,17 @@ def webmushra_answers(ratings: Sequence[Rating]) -> str:
     return text.getvalue()
 
 
-def read_webmushra(path: Path, listener: str = "") -> list[Rating]:
+def read_webmushra(path: Path) -> list[Rating]:
     """Ratings of webMUSHRA's ``mushra.csv`` or ``lss.csv``.
 
-    Stimuli are taken as systems, trials as utterances.
-
-    Args:
-        listener: column that tells listeners apart; default: the first after ``session_test_id``.
+    Stimuli are taken as systems, trials as utterances; the column after ``session_test_id`` tells
+    listeners apart.
 
     Raises:
         VoicenymError: as of :func:`.read_table`.
     """
     heading = _heading(path)
-    who = listener or (heading[1] if len(heading) > 1 else "listener")
+    who = heading[1] if len(heading) > 1 else "listener"
     common = {"listener": who, "item": "trial_id", "utterance": "trial_id"}
     if "rating_stimulus" in heading:
         columns = {**common, "system": "rating_stimulus", "score": "rating_score",
@@ -141,7 +139,11 @@ def p808_lists(study: Study, key: Key, test: str, address: str) -> dict[str, str
         row = (clips[-1], clips[0]) if test == "dcr" else (clips[0],)
         rows[item.role].append(row if item.role in (RATING, TRAINING) else (row[0], _middle(item)))
     if not rows[RATING]:
-        raise VoicenymError(f"the study has no test {test}; it can be exported with it alone")
+        other = "dcr" if test == "acr" else "acr"
+        raise VoicenymError(
+            f"the study has no test {test}: give --test {other} if it has that one, or design a "
+            f"study with voicenym listen design --test {test}"
+        )
     second = test == "dcr"
     heads = {
         RATING: ("rating_clips", "references")[: 1 + second],

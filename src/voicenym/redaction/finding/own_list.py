@@ -137,7 +137,7 @@ class OwnList:
                     yield first, last
 
 
-def read_list(path: str | os.PathLike[str], alike: bool = True) -> OwnList:
+def read_list(path: str | os.PathLike[str]) -> OwnList:
     """A list from a text file: a word or phrase a line; lines after ``#`` are comments.
 
     Raises:
@@ -159,7 +159,7 @@ def read_list(path: str | os.PathLike[str], alike: bool = True) -> OwnList:
     if "\0" in text:
         raise RedactionError(f"{name}: is no text in UTF-8; give a word or phrase a line")
     lines = [line.strip() for line in text.splitlines()]
-    found = OwnList((line for line in lines if not line.startswith("#")), alike)
+    found = OwnList(line for line in lines if not line.startswith("#"))
     if not found.entries:
         raise RedactionError(f"{name}: holds no word; give a word or phrase a line")
     if len(found) > MOST_ENTRIES:

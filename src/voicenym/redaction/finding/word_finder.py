@@ -62,7 +62,8 @@ class WordFinder:
         """Groups of words that a recogniser is told of in a further hearing each.
 
         They are those of one's own list and, where numbers are looked for, words of numbers: a
-        small recogniser takes digits of an accented voice for other words (docs/howto/redact.md).
+        small recogniser takes digits of an accented voice for other words
+        (docs/research/redaction.md).
         """
         own = [] if self.own is None else self.own.hints()
         return [*own, NUMBER_HINTS] if self._hears_numbers else own

@@ -22,9 +22,9 @@ GIVE = {
 """How to get a verifier of the paper that is not among those given."""
 
 
-def attacking(bench: Bench, system: str = "mcadams") -> list[str]:
-    """Names of the verifiers in a measurement, without voice statistics."""
-    found = bench.measured(system)
+def attacking(bench: Bench) -> list[str]:
+    """Names of the verifiers in the measurement of mcadams, without voice statistics."""
+    found = bench.measured("mcadams")
     if isinstance(found, str):
         return []
     attacks = found.evaluation.unprotected

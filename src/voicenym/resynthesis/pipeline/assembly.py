@@ -43,9 +43,10 @@ from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
 from voicenym.nets.words import live_word_codes
 from voicenym.private import is_closed, private_folder, write_inside
+from voicenym.resynthesis.pipeline.assembly_check import check_folders
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE
-from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord, names
+from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord
 
 KIND = "pipeline"
 BUNDLED = Path(__file__).parent / "bundled"
@@ -118,7 +119,7 @@ def assemble(
             raise VoicenymError(f"a pipeline needs {name}: give --{name} DIR")
     if settings is None:
         settings = adjusted(folder, {}, parts.get("synthesizer"))
-    check(places, settings)
+    check_folders(places, _networks(places, settings))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, source in parts.items():
@@ -157,55 +158,6 @@ def adjusted(folder: Path, given: Mapping[str, Any], synthesizer: Path | None = 
         return replace(record.settings, **given)
     there = (folder / CONFIG).exists()
     return replace(_settings(folder) if there else Settings(), **given)
-
-
-def check(places: Mapping[str, Path], settings: Settings) -> None:
-    """Loads the modules from their folders and checks their compatibility.
-
-    Raises:
-        DependencyError, VoicenymError: as of :func:`assemble`.
-    """
-    from voicenym.identity.pools import speaker_pool, vector_mixture
-    from voicenym.nets.identity import householder_checkpoint
-    from voicenym.resynthesis.pipeline.f0_regression import Register
-
-    networks = _networks(places, settings)
-    for name in ("synthesizer", "synthesizer-7"):
-        if name not in places:
-            continue
-        if name != "synthesizer":
-            # raises where it does not fit the other modules
-            replace(networks, synthesizer=synthesizers.load(places[name]))
-        record = TrainingRecord.of(places[name])
-        if record is not None:
-            record.check(places)
-    if "live-8" in places:
-        replace(networks, live_codes=live_word_codes.load(places["live-8"]))
-    size, known = networks.speaker.size, names(places["speaker"])
-    found: dict[str, Any] = {}
-    if "pool" in places:
-        found["pool"] = speaker_pool.opened(str(places["pool"]))
-    if "mixture" in places:
-        found["mixture"] = vector_mixture.opened(str(places["mixture"]))
-    for name, form in (("roh", "roh"), ("roh-2", "roh"), ("loh", "loh")):
-        if name in places:
-            found[name] = householder_checkpoint.load(places[name])
-            has = found[name].network.form
-            if has != form:
-                raise VoicenymError(f"{places[name]}: is a network of the form {has}, not {form}")
-    if "register" in places:
-        found["register"] = Register.load(places["register"])
-    for name, part in found.items():
-        if part.size != size:
-            raise VoicenymError(
-                f"{places[name]}: is of speaker vectors of {part.size} numbers, and the speaker "
-                f"encoder gives {size}: make it again with --encoder {places['speaker']}"
-            )
-        if part.version and part.version not in known:
-            raise VoicenymError(
-                f"{places[name]}: was made with other weights of the speaker encoder (by "
-                f"{part.encoder}, {part.version}): make it again with --encoder {places['speaker']}"
-            )
 
 
 def opened(

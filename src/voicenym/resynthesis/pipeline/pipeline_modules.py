@@ -48,6 +48,23 @@ class Assembly:
     live_codes: LiveWordCodes | None = None
 
     def __post_init__(self) -> None:
+        self._check_sizes()
+        self._check_frames()
+        self._check_predictors()
+        self._check_language()
+        self.content.score_languages(self.language)
+        for accent, encoder in self.natives.items():
+            if accent == "drawn" and not encoder.accents:
+                raise VoicenymError(
+                    "drawn: this encoder of native codes has no directions of accents; train it "
+                    "with train native-codes --accents, or add it as --native"
+                )
+            self.content.take_native(encoder, accent)
+        if self.live_codes is not None:
+            self._check_live(self.live_codes)
+
+    def _check_sizes(self) -> None:
+        """Raises VoicenymError for vectors that the synthesizer was not trained on."""
         recorded = self.synthesizer.config()
         for name, network in (("content", self.content), ("speaker", self.speaker)):
             has, wants = network.size, int(recorded[name])
@@ -64,6 +81,9 @@ class Assembly:
                 f"the speaker ({self.speaker.kind}) gives {gives}: set --scale {cure}, as the "
                 "synthesizer was trained"
             )
+
+    def _check_frames(self) -> None:
+        """Raises VoicenymError for rates and frames that do not divide each other."""
         rates = {self.content.rate, self.speaker.RATE, self.synthesizer.rate}
         if rates != {RATE}:
             raise VoicenymError(
@@ -75,6 +95,8 @@ class Assembly:
                 f"synthesizer ({self.synthesizer.hop}): take parts of which one divides the other"
             )
 
+    def _check_predictors(self) -> None:
+        """Raises VoicenymError for predictors of F0 and durations of other content."""
         if self.f0_predictor is not None:
             f0, hop = self.f0_predictor, self.synthesizer.hop
             wanted = self.content.size, self.content.hop // hop, hop
@@ -94,22 +116,14 @@ class Assembly:
                     f"{self.content.hop}: train it again with --pipeline"
                 )
 
+    def _check_language(self) -> None:
+        """Raises VoicenymError for language scores of other content."""
         if self.language is not None and self.language.size != self.content.state_size:
             raise VoicenymError(
                 f"the language scores are of states of {self.language.size} numbers, and the "
                 f"content ({self.content.kind}) has {self.content.state_size or 'none'}: train "
                 "them again with --content"
             )
-        self.content.score_languages(self.language)
-        for accent, encoder in self.natives.items():
-            if accent == "drawn" and not encoder.accents:
-                raise VoicenymError(
-                    "drawn: this encoder of native codes has no directions of accents; train it "
-                    "with train native-codes --accents, or add it as --native"
-                )
-            self.content.take_native(encoder, accent)
-        if self.live_codes is not None:
-            self._check_live(self.live_codes)
 
     def _check_live(self, network: LiveWordCodes) -> None:
         """Raises VoicenymError for a live encoder that was trained for other modules."""

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from voicenym.training.resynthesis.conversion_loss import ConversionConfig
-from voicenym.training.run.schedule import Cyclical
+from voicenym.training.run.adamw_config import AdamWConfig
 
 
 @dataclass(frozen=True)
-class ResynthesisConfig:
+class ResynthesisConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -37,15 +37,8 @@ class ResynthesisConfig:
             sizes unless given.
         discriminator_seconds: seconds of a crop that they see; 0 for the whole.
         mel: weight of all other losses beside theirs (45 in HiFi-GAN, where features weigh 2).
-        rate: peak of the learning rate.
-        decay: of the weights (AdamW).
         clip: greatest norm of a gradient.
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit.
-        held_out: share of the speakers held out for validation.
-        seed: of all random draws.
     """
 
     FORMER_NAMES: ClassVar[Mapping[str, str]] = {
@@ -75,9 +68,5 @@ class ResynthesisConfig:
     rate: float = 1.5e-3
     decay: float = 1e-3
     clip: float = 1.0
-    schedule: Cyclical = field(default_factory=Cyclical)
-    steps: int = 20_000
     every: int = 250
     patience: int = 0
-    held_out: float = 0.04
-    seed: int = 0

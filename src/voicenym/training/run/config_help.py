@@ -61,24 +61,11 @@ def _fields(node: ast.ClassDef, tree: ast.Module, module: str) -> list[ConfigFie
             name = line.target.id
             if ast.unparse(line.annotation).startswith("ClassVar"):
                 continue
-            help = _without_roles(texts.get(name, "")) or (
-                found[name].help if name in found else ""
-            )
+            help = _plain(texts[name]) if name in texts else ""
+            if not help and name in found:
+                help = found[name].help
             found[name] = ConfigField(name, _default(line.value), help)
     return list(found.values())
-
-
-def _without_roles(text: str) -> str:
-    """A docstring's text without the markup of its references, which a terminal does not link.
-
-    >>> _without_roles("sizes, see :class:`~voicenym.nets.waveunet.WaveUNetConfig`")
-    'sizes, see WaveUNetConfig'
-    """
-    return re.sub(
-        r":\w+:`(~?)([\w.]+)`",
-        lambda found: found[2].split(".")[-1] if found[1] else found[2],
-        text,
-    )
 
 
 def _inherited(name: str, tree: ast.Module, module: str) -> list[ConfigField]:
@@ -88,6 +75,17 @@ def _inherited(name: str, tree: ast.Module, module: str) -> list[ConfigField]:
         if isinstance(node, ast.ImportFrom) and any(item.name == name for item in node.names):
             return config_fields(f"{node.module}:{name}")
     return []
+
+
+def _plain(text: str) -> str:
+    """A docstring's text for a terminal: no roles of Sphinx, no marks of code.
+
+    Example:
+        >>> _plain("of :class:`~voicenym.nets.tokenizer.Tokenizer`, without ``size``")
+        'of Tokenizer, without size'
+    """
+    short = re.sub(r":\w+:`~(?:\w+\.)*(\w+)`", r"\1", text)
+    return re.sub(r":\w+:`([\w.]+)`|``(.+?)``", lambda found: found[1] or found[2], short)
 
 
 def _default(value: ast.expr | None) -> str:

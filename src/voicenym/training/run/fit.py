@@ -126,7 +126,6 @@ def fit(
         raise VoicenymError(f"{folder}: holds a training; go on with it, or choose another folder")
     for name in (BEST, LAST):
         remove_partial(folder, name)
-    precision: Any = machine.precision or ("bf16-mixed" if machine.cuda else "32-true")
     pl.seed_everything(seed, verbose=False)
     began = time.monotonic()
     for restart in range(RESTARTS + 1):
@@ -153,52 +152,22 @@ def fit(
             # Lightning recommends more loader processes and larger batches than a laptop can use.
             warnings.simplefilter("ignore")
             logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
-            trainer = pl.Trainer(
-                accelerator=machine.accelerator,
-                devices=machine.devices,
-                strategy=_strategy(module, machine),
-                precision=precision,
-                max_steps=-1,
-                max_epochs=-1,
-                check_val_every_n_epoch=1,
-                num_sanity_val_steps=0,
-                gradient_clip_val=clip,
-                logger=EventLog(folder, say),
-                log_every_n_steps=10,
-                callbacks=callbacks,
-                plugins=[CheckpointFiles()],
-                enable_progress_bar=sys.stderr.isatty(),
-                enable_model_summary=False,
-                reload_dataloaders_every_n_epochs=0,
-            )
+            trainer = _trainer(module, machine, callbacks, EventLog(folder, say), clip)
             # Lightning starts a process of its own for each device but the first.
             started = processes.isolated() if machine.devices > 1 else nullcontext()
+            start = last if last.exists() else None
             try:
                 with started:
-                    trainer.fit(
-                        module, crops, held_out, ckpt_path=last if last.exists() else None,
-                        weights_only=True,
-                    )  # fmt: skip
+                    trainer.fit(module, crops, held_out, ckpt_path=start, weights_only=True)
                 break
             except Exception as error:
                 if _loader_died(error):
                     _replaced(restart, crops, held_out, say)
                     continue
-                if of_other_training(error):
-                    raise VoicenymError(
-                        f"{last}: of another training (recipe, configuration, teacher or number of "
-                        "speakers), and this one cannot go on from it; give the command of that "
-                        "one, or choose another folder with -o"
-                    ) from error
-                if not out_of_memory(error):
+                explained = _explained(error, module, crops, last)
+                if explained is None:
                     raise
-                fits = fitting(module, next(iter(crops)))
-                cure = (
-                    f"batches of {fits} fit: --batch {fits}" if fits else "not even one crop fits"
-                )
-                raise VoicenymError(
-                    f"not enough memory for batches of {crops.batch_size}; {cure}"
-                ) from None
+                raise explained from error
     kept = best_checkpoint if keep == "best" else newest
     if kept.best_model_path:
         state = torch.load(kept.best_model_path, map_location="cpu", weights_only=True)
@@ -212,6 +181,52 @@ def fit(
     return Outcome(
         steps_done(trainer), time.monotonic() - began, figure, not trainer.interrupted, rows
     )
+
+
+def _trainer(
+    module: pl.LightningModule,
+    machine: Machine,
+    callbacks: list[pl.Callback],
+    log: EventLog,
+    clip: float | None,
+) -> pl.Trainer:
+    """Lightning's trainer without limits of its own: schedule and patience end the training."""
+    precision: Any = machine.precision or ("bf16-mixed" if machine.cuda else "32-true")
+    return pl.Trainer(
+        accelerator=machine.accelerator,
+        devices=machine.devices,
+        strategy=_strategy(module, machine),
+        precision=precision,
+        max_steps=-1,
+        max_epochs=-1,
+        check_val_every_n_epoch=1,
+        num_sanity_val_steps=0,
+        gradient_clip_val=clip,
+        logger=log,
+        log_every_n_steps=10,
+        callbacks=callbacks,
+        plugins=[CheckpointFiles()],
+        enable_progress_bar=sys.stderr.isatty(),
+        enable_model_summary=False,
+        reload_dataloaders_every_n_epochs=0,
+    )
+
+
+def _explained(
+    error: Exception, module: pl.LightningModule, crops: Any, last: Path
+) -> VoicenymError | None:
+    """The cure of an error that a user can mend; None for any other."""
+    if of_other_training(error):
+        return VoicenymError(
+            f"{last}: of another training (recipe, configuration, teacher or number of speakers), "
+            "and this one cannot go on from it; give the command of that one, or choose another "
+            "folder with -o"
+        )
+    if not out_of_memory(error):
+        return None
+    fits = fitting(module, next(iter(crops)))
+    cure = f"batches of {fits} fit: --batch {fits}" if fits else "not even one crop fits"
+    return VoicenymError(f"not enough memory for batches of {crops.batch_size}; {cure}")
 
 
 def _loader_died(error: BaseException) -> bool:

@@ -23,10 +23,11 @@ from voicenym.metrics import Affine
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.speakers.two_branch import TwoBranch
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.run.schedule import seeded
 from voicenym.training.speakers.margin_softmax import AngularMargin
 from voicenym.training.speakers.pair_verification import pairs, verify
 from voicenym.training.speakers.stream_crops import StreamChanges, StreamCrops
@@ -34,7 +35,7 @@ from voicenym.training.speakers.stream_files import StreamFile
 
 
 @dataclass(frozen=True)
-class TwoBranchConfig:
+class TwoBranchConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -45,14 +46,7 @@ class TwoBranchConfig:
         changes: of crops, in spectrum and time.
         scale, margin: of the loss.
         warmup: share of the training in which the margin grows to its full size.
-        rate: peak of the learning rate.
-        decay: of the weights (AdamW).
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit.
-        held_out: share of the speakers held out for validation and early stopping.
-        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -63,14 +57,11 @@ class TwoBranchConfig:
     scale: float = 30.0
     margin: float = 0.2
     warmup: float = 0.2
-    rate: float = 1e-3
     decay: float = 1e-4
-    schedule: Cyclical = field(default_factory=Cyclical)
     steps: int = 50_000
     every: int = 250
     patience: int = 0
     held_out: float = 0.08
-    seed: int = 0
 
 
 class TwoBranchVerification(pl.LightningModule):

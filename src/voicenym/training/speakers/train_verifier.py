@@ -19,10 +19,11 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.nets.speakers.speaker_encoder import Encoder
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.run.schedule import seeded
 from voicenym.training.speakers.margin_softmax import AngularMargin
 from voicenym.training.speakers.pair_verification import verify
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
@@ -31,7 +32,7 @@ from voicenym.training.speech.speech_cache import Utterance
 
 
 @dataclass(frozen=True)
-class VerifierConfig:
+class VerifierConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -42,16 +43,9 @@ class VerifierConfig:
         speeds: at which voices are played, see :class:`SpeakerCrops`.
         scale, margin: of the loss.
         warmup: share of the training in which the margin grows to its full size.
-        rate: peak of the learning rate.
-        decay: of the weights (AdamW).
-        schedule: of the learning rate.
         surroundings: augmentation of crops.
         blanks: SpecAugment of their features.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit.
-        held_out: share of the speakers held out for validation and early stopping.
-        seed: of all random draws.
     """
 
     encoder: str = "ecapa"
@@ -62,16 +56,13 @@ class VerifierConfig:
     scale: float = 30.0
     margin: float = 0.2
     warmup: float = 0.2
-    rate: float = 1e-3
     decay: float = 1e-4
-    schedule: Cyclical = field(default_factory=Cyclical)
     surroundings: Surroundings = field(default_factory=Surroundings)
     blanks: SpecAugment = field(default_factory=SpecAugment)
     steps: int = 50_000
     every: int = 250
     patience: int = 0
     held_out: float = 0.08
-    seed: int = 0
 
 
 class Verification(pl.LightningModule):

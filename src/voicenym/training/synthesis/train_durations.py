@@ -23,10 +23,10 @@ from voicenym.nets.masked_batch import valid
 from voicenym.nets.synthesis.duration_predictor import DurationPredictor
 from voicenym.nets.words.phones import SILENCE
 from voicenym.recognition.processes.segment_decoding import FRAME
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.epoch_sampling import PaddedCrops
 
 FEWEST_PHONES = 8
@@ -38,7 +38,7 @@ Timed = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class DurationConfig:
+class DurationConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -46,25 +46,12 @@ class DurationConfig:
             ``content`` and ``hop``.
         seconds: length of a crop; shorter utterances are padded.
         batch: crops in a step.
-        rate: peak of the learning rate (AdamW).
-        decay: of the weights.
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
-        held_out: share of the speakers held out for validation.
-        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
     seconds: float = 4.0
     batch: int = 16
-    rate: float = 1e-3
-    decay: float = 1e-2
-    schedule: Cyclical = field(default_factory=Cyclical)
     steps: int = 3000
-    every: int = 200
-    held_out: float = 0.04
-    seed: int = 0
 
 
 @dataclass(frozen=True)

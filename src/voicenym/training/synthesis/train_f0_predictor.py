@@ -16,10 +16,10 @@ from voicenym.errors import CorpusError
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.epoch_sampling import PaddedCrops
 from voicenym.training.synthesis.synthesis_dataset import ConditionedUtterance
 
@@ -29,7 +29,7 @@ MONITORED = "nats"
 
 
 @dataclass(frozen=True)
-class F0PredictorConfig:
+class F0PredictorConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -37,25 +37,12 @@ class F0PredictorConfig:
             ``content``, ``every`` and ``hop``.
         seconds: length of a crop; shorter utterances are padded.
         batch: crops in a step.
-        rate: peak of the learning rate (AdamW).
-        decay: of the weights.
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
-        held_out: share of the speakers held out for validation.
-        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
     seconds: float = 4.0
     batch: int = 16
-    rate: float = 1e-3
-    decay: float = 1e-2
-    schedule: Cyclical = field(default_factory=Cyclical)
     steps: int = 6000
-    every: int = 200
-    held_out: float = 0.04
-    seed: int = 0
 
 
 class Contour(NamedTuple):

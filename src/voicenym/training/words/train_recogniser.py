@@ -22,10 +22,11 @@ from voicenym.nets.masked_batch import valid
 from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.ctc import Alphabet
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.run.schedule import seeded
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
 from voicenym.training.speech.speaker_split import speaker_split
 from voicenym.training.speech.speech_cache import Utterance
@@ -33,7 +34,7 @@ from voicenym.training.speech.transcribed_dataset import Batch, Sentences, colla
 
 
 @dataclass(frozen=True)
-class RecogniserConfig:
+class RecogniserConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -42,17 +43,10 @@ class RecogniserConfig:
         batch: utterances in a step, of similar length.
         longest: utterance that is used, in seconds.
         speeds: of playback.
-        rate: peak of the learning rate.
-        decay: of the weights (AdamW).
-        schedule: of the learning rate.
         surroundings: augmentation of utterances.
         blanks: SpecAugment of their features.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit.
-        held_out: share of the speakers held out for validation and early stopping.
         order: of the n-gram of words; 0 for none.
-        seed: of all random draws.
     """
 
     net: str = "conformer"
@@ -62,17 +56,13 @@ class RecogniserConfig:
     speeds: tuple[float, ...] = (0.9, 1.0, 1.1)
     rate: float = 2e-3
     decay: float = 1e-3
-    schedule: Cyclical = field(default_factory=Cyclical)
     surroundings: Surroundings = field(
         default_factory=lambda: Surroundings(noise=0.2, babble=0.0, room=0.1, band=0.1)
     )
     blanks: SpecAugment = field(default_factory=SpecAugment)
-    steps: int = 20_000
-    every: int = 200
     patience: int = 0
     held_out: float = 0.05
     order: int = 2
-    seed: int = 0
 
 
 class Recognition(pl.LightningModule):

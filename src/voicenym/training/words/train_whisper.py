@@ -9,7 +9,7 @@ text's tokens (Radford et al. 2023).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -20,10 +20,10 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets.words.whisper import STATE, Decoder, Encoder, Whisper
 from voicenym.nets.words.whisper_decoding import Writing
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical
 from voicenym.training.words.whisper_dataset import (
     NONE,
     Batch,
@@ -38,7 +38,7 @@ MONITOR = "nats a token"
 
 
 @dataclass(frozen=True)
-class WhisperConfig:
+class WhisperConfig(AdamWConfig):
     """Configuration of the fine-tuning.
 
     Args:
@@ -46,15 +46,8 @@ class WhisperConfig:
         layers: of each of these parts that learn, the last ones; 0 for all.
         batch: windows in a step.
         shortest: share of a window that is filled with speech at least.
-        rate: peak of the learning rate.
-        decay: of the weights (AdamW).
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit.
-        held_out: share of the speakers held out for validation and early stopping.
         watched: held-out utterances of a validation, at most.
-        seed: of all random draws.
     """
 
     parts: Literal["all", "encoder", "decoder"] = "all"
@@ -62,14 +55,11 @@ class WhisperConfig:
     batch: int = 4
     shortest: float = 0.2
     rate: float = 1e-5
-    decay: float = 1e-2
-    schedule: Cyclical = field(default_factory=Cyclical)
     steps: int = 1_000
     every: int = 50
     patience: int = 0
     held_out: float = 0.05
     watched: int = 60
-    seed: int = 0
 
 
 class FineTuning(pl.LightningModule):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from voicenym.apps.cli.anonymizing.batch_report import MOST_ALIKE, BatchProgress
 from voicenym.errors import VoicenymError, printable
 
 if TYPE_CHECKING:
-    from voicenym.anonymizer import Anonymizer
+    from voicenym.apps.cli.anonymizing.anonymize_run import RunOptions, RunSystem
     from voicenym.corpus.batches.batch import Job
     from voicenym.corpus.batches.engines import Engine
     from voicenym.corpus.shards.shard_runner import ShardSummary
@@ -103,59 +103,67 @@ def request_of(
 
 
 def anonymize_shards(
-    request: ShardRequest,
-    job: Job,
-    anonymizer: Anonymizer,
-    *,
-    fail_fast: bool,
-    dry_run: bool,
-    stored: bool,
-    say: Messages,
-    quiet: bool,
+    system: RunSystem, options: RunOptions, request: ShardRequest, *, opaque: bool
 ) -> None:
-    """Anonymizes shards and stores, or lists what would be done."""
-    from dataclasses import replace
+    """Anonymizes shards and stores, or lists what would be done.
 
-    from voicenym.corpus.batches.engines import RayEngine
+    Args:
+        system, options: of the run.
+        request: what the command asks for.
+        opaque: draw new names.
+
+    Raises:
+        VoicenymError: inputs or outputs that cannot be used.
+        typer.Exit: a recording failed.
+    """
     from voicenym.corpus.drawn_names import Names
-    from voicenym.corpus.plans import timestamps
-    from voicenym.corpus.run_records.run_log import LOG_NAME
-    from voicenym.corpus.shards import shard_ledger, shard_plan, store_locations
-    from voicenym.corpus.shards.shard_runner import run_shards
-    from voicenym.corpus.shards.shard_survey import SpeakerChoice
-    from voicenym.corpus.workers.cpu_count import cores
+    from voicenym.corpus.shards import shard_plan
 
     plan = shard_plan.plan_units(
         request.inputs,
         request.output,
         speaker=request.choice.speaker,
         level=request.choice.level,
-        names=Names(job.key) if job.opaque else None,
+        names=Names(system.key) if opaque else None,
         keep=request.choice.fields.keep,
     )
-    choice = request.choice
-    if plan.finish is not None:  # fields of a data set are in its tables
-        choice = SpeakerChoice()
-    output = store_locations.location_of(request.output)
-    if dry_run:
+    say = options.say
+    if options.dry_run:
         for unit in plan.units:
-            typer.echo(str(unit) if job.opaque else f"{unit}\t{unit.target}")
+            typer.echo(str(unit) if opaque else f"{unit}\t{unit.target}")
         _say_skipped(plan, say, every=True)
         say(f"{len(plan.units)} shards and files; nothing was written")
         return
+    summary = _run(system.job(options, opaque=opaque), request, plan, options)
+    _say_skipped(plan, say)
+    if summary.done:
+        conclude(system.anonymizer, system.stored, say)
+    if summary.failures:
+        raise typer.Exit(1)
+
+
+def _run(job: Job, request: ShardRequest, plan: ShardPlan, options: RunOptions) -> ShardSummary:
+    """Anonymizes the units of a plan, and writes the tables that go with them.
+
+    Raises:
+        VoicenymError: the run is refused.
+    """
+    from voicenym.corpus.plans import timestamps
+    from voicenym.corpus.run_records.run_log import LOG_NAME
+    from voicenym.corpus.shards import shard_ledger, store_locations
+    from voicenym.corpus.shards.shard_runner import run_shards
+    from voicenym.corpus.shards.shard_survey import SpeakerChoice
+
+    # fields of a data set are in its tables
+    choice = request.choice if plan.finish is None else SpeakerChoice()
+    output = store_locations.location_of(request.output)
     if plan.check_tables is not None and not job.overwrite:
         plan.check_tables()
     if not store_locations.is_url(output):
         job = replace(job, log=Path(output) / LOG_NAME)
-    workers = request.workers
-    if workers is None:
-        several = isinstance(request.engine, RayEngine) and request.engine.address
-        workers = 0 if several else min(cores(), len(plan.units))
-    if any(location.startswith("memory://") for location in (*request.inputs, output)):
-        workers = 1  # memory of this process
     state = shard_ledger.ledger_of(output, [unit.name for unit in plan.units])
     started = time.monotonic()
-    with BatchProgress(len(plan.units), quiet) as progress:
+    with BatchProgress(len(plan.units), options.say.quiet) as progress:
 
         def report(outcome: ShardOutcome) -> None:
             done = outcome.result
@@ -164,21 +172,36 @@ def anonymize_shards(
             progress.advance(outcome.unit.target, done.seconds if done and new else None, failed)
 
         summary = run_shards(
-            job, plan.units, state, choice, workers, report,
-            fail_fast=fail_fast, engine=request.engine,
-        )  # fmt: skip
+            job,
+            plan.units,
+            state,
+            choice,
+            _workers(request, output, len(plan.units)),
+            report,
+            fail_fast=options.fail_fast,
+            engine=request.engine,
+        )
     summary.failures += plan.missing
-    _summarize(summary, job, output, started, say)
+    _summarize(summary, job, output, started, options.say)
     if plan.finish is not None and summary.there:
         tables = plan.finish(summary.there)
         if job.opaque and job.log is not None:
             paths = [Path(place) for place in tables]
             timestamps.level([*paths, *timestamps.folders_of(paths, job.log.parent)])
-    _say_skipped(plan, say)
-    if summary.done:
-        conclude(anonymizer, stored, say)
-    if summary.failures:
-        raise typer.Exit(1)
+    return summary
+
+
+def _workers(request: ShardRequest, output: str, units: int) -> int:
+    """Number of processes; 0 for all of a cluster."""
+    from voicenym.corpus.batches.engines import RayEngine
+    from voicenym.corpus.workers.cpu_count import cores
+
+    if any(location.startswith("memory://") for location in (*request.inputs, output)):
+        return 1  # memory of this process
+    if request.workers is not None:
+        return request.workers
+    is_cluster = isinstance(request.engine, RayEngine) and request.engine.address
+    return 0 if is_cluster else min(cores(), units)
 
 
 def _summarize(summary: ShardSummary, job: Job, output: str, started: float, say: Messages) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-import voicenym
 from voicenym.apps.cli.anonymizing.batch_report import Messages, conclude, fallback_sentence
 from voicenym.apps.cli.options.word_options import removed_in_words
 from voicenym.apps.cli.terminal.interrupted_work import PART, parts_before, until_done
@@ -21,11 +20,11 @@ from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.errors import DiarizationError
 
 if TYPE_CHECKING:
-    from voicenym.corpus.batches.fallback import Fallback
+    from voicenym.apps.cli.anonymizing.anonymize_run import RunOptions, RunSystem
     from voicenym.corpus.people.several_speakers import SpeakerPlan
+    from voicenym.corpus.sound_edits import SoundEdit
     from voicenym.diarization.speaker_turns import Diarization
     from voicenym.diarization.treatments import Choice
-    from voicenym.pseudonym import Key
     from voicenym.redaction.redaction_settings import RedactionSettings
 
 
@@ -86,97 +85,116 @@ class SpeakerOptions:
 
 
 def anonymize_speakers(
-    anonymizer: Any,
-    key: Key,
-    fallback: Fallback | None,
+    system: RunSystem,
+    options: RunOptions,
     source: Path,
     output: Path | None,
-    options: SpeakerOptions,
-    *,
+    people: SpeakerOptions,
     edit: RedactionSettings | None,
-    stored: bool,
-    overwrite: bool,
-    lenient: bool,
-    dry_run: bool,
-    say: Messages,
-    quiet: bool = False,
 ) -> None:
     """Anonymizes the chosen people of a recording, or draws what would happen.
 
     Words that ``edit`` removes are removed whoever says them, because others say the names of who
     is hidden.
+
+    Args:
+        system, options: of the run.
+        source: the recording.
+        output: file to write to; by default NAME.anon.EXT beside the recording.
+        people: who is hidden, and who kept.
+        edit: words to remove; None for none.
+
+    Raises:
+        VoicenymError: turns, options or places that cannot be used; nothing is written then.
     """
     import torch
 
-    from voicenym.anonymizer import load
-    from voicenym.audio.atomic import PRIVATE, text_beside
     from voicenym.corpus.people import several_speakers
-    from voicenym.corpus.people.people_pseudonyms import UNSURE, pseudonyms_of
     from voicenym.corpus.plans import file_plan
-    from voicenym.corpus.sound_edits import log_of_edit, log_path, transcript_path
     from voicenym.diarization.formats.turn_files import read_turns, write_text
     from voicenym.diarization.formats.turn_names import names_of, renamed
     from voicenym.diarization.treatments import Treatment, choice
-    from voicenym.redaction.redaction_edit import edit_of
-    from voicenym.transcription.heard_stretches import heard_before
 
-    assert options.rttm is not None
+    assert people.rttm is not None
     torch.set_num_threads(1)  # the same bits on any machine
-    unsure = options.unsure or Treatment.HIDE.value
+    unsure = people.unsure or Treatment.HIDE.value
     if unsure not in [one.value for one in Treatment]:
         raise DiarizationError(f"--unsure is hide, keep or silence, not {unsure!r}")
-    found = renamed(read_turns(options.rttm, source.stem), names_of(options.names))
-    who = choice(found, options.only, options.keep, Treatment(unsure))
+    found = renamed(read_turns(people.rttm, source.stem), names_of(people.names))
+    who = choice(found, people.only, people.keep, Treatment(unsure))
     (item,) = file_plan.plan([source], output, None, None)
-    if not dry_run:
+    say, timeline = options.say, people.timeline
+    if not options.dry_run:
         file_plan.check_distinct([item])
-        _check_places(source, item.target, options.timeline, edit is not None, overwrite)
-    with Progress(quiet) as stage:
+        _check_places(source, item.target, timeline, edit is not None, options.overwrite)
+    with Progress(say.quiet) as stage:
         stage("reading the recording, finding speech")
-        what = several_speakers.plan_speakers(source, options.rttm, found, who, lenient=lenient)
-    report(what, found, who, stored, say, dry_run)
-    if dry_run:
-        if options.timeline is not None:
-            write_text(options.timeline, _page(what, found, who, source), overwrite)
-            say(f"wrote {options.timeline}")
+        what = several_speakers.plan_speakers(
+            source, people.rttm, found, who, lenient=options.lenient
+        )
+    report(what, found, who, system.stored, say, options.dry_run)
+    drawn = None if timeline is None else (timeline, _page(what, found, who, source))
+    if options.dry_run:
+        if drawn is not None:
+            write_text(*drawn, options.overwrite)
+            say(f"wrote {timeline}")
         if edit is not None:
             say("words to remove are not looked for in a dry run: voicenym redact lists them")
-        say("nothing else was written" if options.timeline else "nothing was written")
+        say("nothing else was written" if drawn else "nothing was written")
         return
-    pseudonyms = pseudonyms_of([*sorted(who.hidden), UNSURE], key, source)
-    other = None if fallback is None else load(fallback.system, **fallback.parameters)
-    text = transcript_path(item.target)
+    _write(system, options, source, item.target, what, sorted(who.hidden), edit, drawn)
+    conclude(system.anonymizer, system.stored, say)
+
+
+def _write(
+    system: RunSystem,
+    options: RunOptions,
+    source: Path,
+    target: Path,
+    what: SpeakerPlan,
+    hidden: Sequence[str],
+    edit: RedactionSettings | None,
+    drawn: tuple[Path, str] | None,
+) -> None:
+    """Writes the output with its timeline, transcript and log, all of them or none.
+
+    Args:
+        system, options: of the run.
+        source, target: the recording and its output.
+        what: happens to its parts.
+        hidden: people with a pseudonym.
+        edit: words to remove; None for none.
+        drawn: file and text of the timeline; None without one.
+
+    Raises:
+        VoicenymError: a recording or a place that cannot be used.
+    """
+    from voicenym.audio.atomic import PRIVATE, text_beside
+    from voicenym.corpus.people import several_speakers
+    from voicenym.corpus.people.people_pseudonyms import UNSURE, pseudonyms_of
+    from voicenym.corpus.sound_edits import transcript_path
+
+    anonymizer, key, say = system.anonymizer, system.key, options.say
+    pseudonyms = pseudonyms_of([*hidden, UNSURE], key, source)
+    other = system.loaded_fallback()
     started = time.monotonic()
-    with ExitStack() as opened, Progress(quiet) as stage:
-        opened.enter_context(_folder_of(item.target))
-        if options.timeline is not None:
-            drawn = _page(what, found, who, source)
-            opened.enter_context(text_beside(options.timeline, drawn, overwrite, PRIVATE))
+    with ExitStack() as opened, Progress(say.quiet) as stage:
+        opened.enter_context(_folder_of(target))
+        if drawn is not None:
+            opened.enter_context(text_beside(*drawn, options.overwrite, PRIVATE))
         sound = None
         if edit is not None:
-            stage("loading the recogniser")
-            redactor = edit.redactor(stage=stage, progress=stage.reached)
-            known = heard_before(source, source, redactor.recogniser, language=edit.language)
-            heard = opened.enter_context(until_done(known))
-            sound = edit_of(redactor, source, str(source), lenient, heard)
-            opened.enter_context(text_beside(text, sound.transcript, overwrite))
-            about = {
-                "version": voicenym.__version__,
-                "system": anonymizer.card.name,
-                "revision": anonymizer.revision,
-                "parameters": anonymizer.parameters(),
-            }
-            log = log_of_edit(item.target, about, edit.stamp(key), sound.log)
-            opened.enter_context(text_beside(log_path(item.target), log, overwrite))
+            sound = _without_words(system, options, source, target, edit, opened, stage)
         before = None
-        if stored:  # another run has another key otherwise, and with it other voices
-            before = parts_before(item.target, source, anonymizer, fallback, key)
+        if system.stored:  # another run has another key otherwise, and with it other voices
+            before = parts_before(target, source, anonymizer, system.fallback, key)
         kept = opened.enter_context(until_done(before))
         stage(f"anonymizing {sum(p.voice is not None for p in what.pieces())} parts")
         result, refusals = several_speakers.anonymize_speakers(
-            anonymizer, pseudonyms, source, item.target, what,
-            overwrite=overwrite, lenient=lenient, fallback=other, progress=stage.reached,
-            writing=partial(_writing, stage), edit=sound, kept=kept, tag=partial(key.tag, PART),
+            anonymizer, pseudonyms, source, target, what,
+            overwrite=options.overwrite, lenient=options.lenient, fallback=other,
+            progress=stage.reached, writing=partial(_writing, stage), edit=sound, kept=kept,
+            tag=partial(key.tag, PART),
         )  # fmt: skip
     for person, refusal in refusals.items():
         assert other is not None
@@ -186,12 +204,44 @@ def anonymize_speakers(
         say.warn(warning)
     if sound is not None:
         say(removed_in_words(sound.log))
-    if options.timeline is not None:
-        say(f"wrote {options.timeline}")
-    beside = "" if sound is None else f" and {text}"
+    if drawn is not None:
+        say(f"wrote {drawn[0]}")
+    beside = "" if sound is None else f" and {transcript_path(target)}"
     speed = result.duration / (time.monotonic() - started)
-    say(f"wrote {item.target}{beside} ({speed:.0f} x real time)")
-    conclude(anonymizer, stored, say)
+    say(f"wrote {target}{beside} ({speed:.0f} x real time)")
+
+
+def _without_words(
+    system: RunSystem,
+    options: RunOptions,
+    source: Path,
+    target: Path,
+    edit: RedactionSettings,
+    opened: ExitStack,
+    stage: Progress,
+) -> SoundEdit:
+    """The recording without the words; their transcript and log get their names with the output.
+
+    Args:
+        system, options, source, target, edit: as of :func:`_write`.
+        opened: where what is going to be written is entered.
+        stage: of the progress.
+    """
+    from voicenym.audio.atomic import text_beside
+    from voicenym.corpus.sound_edits import log_of_edit, log_path, transcript_path
+    from voicenym.redaction.redaction_edit import edit_of
+    from voicenym.transcription.heard_stretches import heard_before
+
+    stage("loading the recogniser")
+    redactor = edit.redactor(stage=stage, progress=stage.reached)
+    known = heard_before(source, source, redactor.recogniser, language=edit.language)
+    heard = opened.enter_context(until_done(known))
+    sound = edit_of(redactor, source, str(source), options.lenient, heard)
+    text = transcript_path(target)
+    opened.enter_context(text_beside(text, sound.transcript, options.overwrite))
+    log = log_of_edit(target, system.about(), edit.stamp(system.key), sound.log)
+    opened.enter_context(text_beside(log_path(target), log, options.overwrite))
+    return sound
 
 
 def _writing(stage: Progress, seconds: float) -> None:

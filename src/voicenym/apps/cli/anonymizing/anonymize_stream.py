@@ -5,16 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from voicenym.apps.cli.anonymizing.batch_report import fallback_sentence
+from voicenym.apps.cli.anonymizing.batch_report import conclude, fallback_sentence
 from voicenym.apps.cli.terminal.standard_output import for_sound_alone
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.apps.cli.anonymizing.batch_report import Messages
-    from voicenym.corpus.batches.fallback import Fallback
-    from voicenym.pseudonym import Key
+    from voicenym.apps.cli.anonymizing.anonymize_run import RunOptions, RunSystem
 
 MOST_PIPED = 2 << 30
 """Largest number of bytes of standard input, which is kept in memory and never on disk."""
@@ -35,22 +33,23 @@ def check_options(given: Mapping[str, object]) -> None:
 
 
 def anonymize_stream(
-    anonymizer: Any,
-    key: Key,
-    output: Path | None,
-    speaker: str | None,
-    overwrite: bool,
-    lenient: bool,
-    say: Messages,
-    fallback: Fallback | None = None,
+    system: RunSystem, options: RunOptions, output: Path | None, speaker: str | None
 ) -> None:
-    """Anonymizes standard input to standard output, which stays empty if anything fails."""
+    """Anonymizes standard input to standard output, which stays empty if anything fails.
+
+    Args:
+        system, options: of the run.
+        output: file to write instead; None and ``-`` for standard output.
+        speaker: who speaks; None for a speaker of this recording alone.
+
+    Raises:
+        VoicenymError: no recording, or one that cannot be anonymized or written.
+    """
     import io
     import shutil
     import tempfile
     from functools import partial
 
-    from voicenym.anonymizer import load
     from voicenym.audio.atomic import write_failed
     from voicenym.corpus.batches.single_file import anonymize_file
     from voicenym.corpus.readers.speaker_rule import own_of
@@ -64,11 +63,11 @@ def anonymize_stream(
     class Recording(io.BytesIO):
         name = "standard input"  # in messages
 
-    pseudonym = key.pseudonym(speaker or own_of(data))
-    other = None if fallback is None else load(fallback.system, **fallback.parameters)
-    make = partial(anonymize_file, anonymizer, pseudonym, lenient=lenient, fallback=other)
+    pseudonym = system.key.pseudonym(speaker or own_of(data))
+    anonymizer, other = system.anonymizer, system.loaded_fallback()
+    make = partial(anonymize_file, anonymizer, pseudonym, lenient=options.lenient, fallback=other)
     if output is not None and str(output) != "-":
-        result = make(Recording(data), output, overwrite=overwrite)
+        result = make(Recording(data), output, overwrite=options.overwrite)
     else:
         if sys.stdout.isatty():
             raise VoicenymError(
@@ -84,7 +83,9 @@ def anonymize_stream(
                 raise
             except OSError as error:
                 raise write_failed("standard output", error) from error
+    say = options.say
     if result.refusal is not None and other is not None:
         say.warn(fallback_sentence("standard input", result.refusal, anonymizer.card, other.card))
     for warning in result.warnings:
         say.warn(warning)
+    conclude(anonymizer, system.stored, say)

@@ -27,13 +27,17 @@ MOST_ALIKE = 5
 
 
 class Messages:
-    """Messages for the user, on stderr, so that standard output can carry sound."""
+    """Messages for the user, on stderr, so that standard output can carry sound.
+
+    Args:
+        quiet: print warnings only.
+    """
 
     def __init__(self, quiet: bool) -> None:
-        self._quiet = quiet
+        self.quiet = quiet
 
     def __call__(self, text: str) -> None:
-        if not self._quiet:
+        if not self.quiet:
             line = printable(text)
             if sys.stderr.isatty():
                 line = tables.wrapped(line, tables.width(), rest="  ")

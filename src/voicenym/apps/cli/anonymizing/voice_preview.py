@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING
 from voicenym.errors import UnknownSystemError, VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.anonymizer import Anonymizer
-    from voicenym.apps.cli.anonymizing.batch_report import Messages
-    from voicenym.corpus.batches.fallback import Fallback
+    from voicenym.apps.cli.anonymizing.anonymize_run import RunOptions, RunSystem
     from voicenym.corpus.plans.file_plan import Item
-    from voicenym.pseudonym import Key
 
 SEARCHED = 600.0
 """Seconds at the beginning of a recording in which the first sound is looked for."""
@@ -57,35 +54,26 @@ def check_preview(given: str | None, stored: bool, otherwise: bool) -> float | N
 
 
 def write_preview(
-    anonymizer: Anonymizer,
-    key: Key,
+    system: RunSystem,
+    options: RunOptions,
     items: Sequence[Item],
     seconds: float,
     output: Path | None,
     folder: Path | None,
-    *,
-    per_utterance: bool,
-    overwrite: bool,
-    lenient: bool,
-    other: Fallback | None,
-    say: Messages,
 ) -> None:
     """Anonymizes the beginning of the first recording, from its first sound on, as the run would.
 
     Args:
-        anonymizer: the system.
-        key: of the run.
+        system, options: of the run.
         items: recordings of the run.
         seconds: of the preview.
         output: file; by default NAME.preview.EXT beside the recording.
         folder: of the run's outputs, if it has one; the preview is FOLDER.preview.EXT beside it
             then, because the next run would take one among the originals for a recording.
-        per_utterance, overwrite, lenient, other, say: of the run.
 
     Raises:
         VoicenymError: no recording; the recording cannot be read, or the preview not written.
     """
-    from voicenym.anonymizer import load
     from voicenym.audio.container_files.containers import output_suffix
     from voicenym.corpus.batches.single_file import anonymize_file
     from voicenym.corpus.excerpt import cut_out
@@ -103,23 +91,24 @@ def write_preview(
         target = named.with_name(f"{named.name}{ending}")
     if target.suffix.lower() == source.suffix.lower() and target.resolve() == source.resolve():
         raise VoicenymError(f"{target}: is the recording itself; choose another name with -o")
-    start, end = _span(source, seconds, lenient)
-    excerpt = cut_out(source, "the preview", start, end, lenient=lenient)
-    fallback = None if other is None else load(other.system, **other.parameters)
+    start, end = _span(source, seconds, options.lenient)
+    excerpt = cut_out(source, "the preview", start, end, lenient=options.lenient)
     result = anonymize_file(
-        anonymizer,
-        key.pseudonym(item.speaker, item.utterance if per_utterance else None),
+        system.anonymizer,
+        system.key.pseudonym(item.speaker, item.utterance if options.per_utterance else None),
         excerpt,
         target,
         name=str(source),
-        overwrite=overwrite,
+        overwrite=options.overwrite,
         lenient=True,  # an excerpt may be short or quiet where the whole is not
-        fallback=fallback,
+        fallback=system.loaded_fallback(),
     )
+    say = options.say
     for warning in result.warnings:
         say.warn(warning)
-    if result.refusal is not None and other is not None:
-        say.warn(f"{source}: {result.refusal.reason}; {other.system} made the preview")
+    if result.refusal is not None and system.fallback is not None:
+        other = system.fallback.system
+        say.warn(f"{source}: {result.refusal.reason}; {other} made the preview")
     more = f" of {len(items)} recordings" if len(items) > 1 else ""
     say(
         f"{target}: {end - start:.1f} s of the first{more}, in the voice of the run; nothing else "

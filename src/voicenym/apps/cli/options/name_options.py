@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from pathlib import Path
+
 import typer
 
 RENAME = typer.Option(
@@ -25,3 +28,23 @@ SHOW_NAMES = typer.Option(
     rich_help_panel="Names",
     help="With --rename: print old and new names side by side.",
 )
+
+
+@dataclass(frozen=True)
+class NameOptions:
+    """Options about names of files as given.
+
+    Args:
+        rename: draw new names.
+        mapping: file for the original of each output.
+        show_names: print old and new names.
+    """
+
+    rename: bool
+    mapping: Path | None
+    show_names: bool
+
+    @property
+    def given(self) -> bool:
+        """Whether any of them is."""
+        return self.rename or self.mapping is not None or self.show_names

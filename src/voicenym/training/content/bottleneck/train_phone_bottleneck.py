@@ -35,10 +35,11 @@ from voicenym.training.content.bottleneck.frame_targets import (
     numbered,
 )
 from voicenym.training.content.bottleneck.speaker_branch import SpeakerBranch, growth
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.run.schedule import seeded
 from voicenym.training.speech.augmentation import SpecAugment, Surroundings
 from voicenym.training.speech.mel_warping import warped
 
@@ -49,7 +50,7 @@ LOWEST, HIGHEST = 20.0, RATE / 2 - 400.0
 
 
 @dataclass(frozen=True)
-class PhoneBottleneckConfig:
+class PhoneBottleneckConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -65,15 +66,8 @@ class PhoneBottleneckConfig:
         adversary: weight of the speaker branch; 0 for none.
         branch: units of its hidden layer.
         constrain: steps from one toward semi-orthogonality to the next.
-        rate: peak of the learning rate.
-        decay: of the weights (AdamW).
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit;
             not used with an adversary.
-        held_out: share of the speakers held out for validation and early stopping.
-        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -92,12 +86,9 @@ class PhoneBottleneckConfig:
     constrain: int = 4
     rate: float = 2e-3
     decay: float = 1e-3
-    schedule: Cyclical = field(default_factory=Cyclical)
-    steps: int = 20_000
     every: int = 500
     patience: int = 0
     held_out: float = 0.05
-    seed: int = 0
 
 
 class Head(torch.nn.Module):

@@ -34,17 +34,18 @@ from voicenym.training.content.live_codes.live_code_windows import (
     WholeSpeech,
 )
 from voicenym.training.content.word_codes.train_word_codes import places_of, with_blank
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.run.schedule import seeded
 
 MONITORED = "error of vectors"
 AGREEMENT = "codes of whole recordings %"
 
 
 @dataclass(frozen=True)
-class LiveCodesConfig:
+class LiveCodesConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -57,17 +58,10 @@ class LiveCodesConfig:
         accented: share of the windows whose words are read with a drawn accent.
         seconds: of a window; with words, at most.
         batch: windows of a step.
-        rate: peak of the learning rate.
         paces: that speech is learnt at, times its own.
-        decay: of the weights (AdamW).
         codes: weight of the cross-entropy.
         sharpness: of its logits, per squared distance.
         gains: least and greatest gain of a window, in dB.
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
-        held_out: share of the speakers held out for validation.
-        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -78,17 +72,13 @@ class LiveCodesConfig:
     accented: float = 0.5
     seconds: float = 8.0
     batch: int = 4
-    rate: float = 1e-3
     paces: tuple[float, ...] = (0.9, 1.0, 1.1)
-    decay: float = 0.01
     codes: float = 0.2
     sharpness: float = 0.2
     gains: tuple[float, float] = (-12.0, 6.0)
-    schedule: Cyclical = field(default_factory=Cyclical)
     steps: int = 4000
     every: int = 250
     held_out: float = 0.05
-    seed: int = 0
 
 
 class Texts(NamedTuple):

@@ -53,6 +53,7 @@ from voicenym.training.content.word_codes.word_code_batches import (
     SingleWindows,
     tokens_of,
 )
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
@@ -70,7 +71,7 @@ BRANCH = 5.0
 
 
 @dataclass(frozen=True)
-class NativeCodesConfig:
+class NativeCodesConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -89,14 +90,8 @@ class NativeCodesConfig:
         adversary: weight of the speaker branch; 0 for none.
         branch: units of its hidden layer.
         seconds: of speech in a step.
-        rate: peak of the learning rate (AdamW).
-        decay: of the weights.
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation, and checkpoint, to the next.
         held_out: share of the speakers with readings held out for validation.
         validation_windows: windows in a validation.
-        seed: of all random draws.
     """
 
     before: int = 5
@@ -112,14 +107,11 @@ class NativeCodesConfig:
     adversary: float = 0.0
     branch: int = 256
     seconds: float = 240.0
-    rate: float = 1e-3
-    decay: float = 1e-2
     schedule: Cyclical = field(default_factory=partial(Cyclical, rise=0.08, floor=0.02))
     steps: int = 800
     every: int = 50
     held_out: float = 0.0625
     validation_windows: int = 48
-    seed: int = 0
 
     def changed(self) -> Cut:
         """Cutting of varied windows."""

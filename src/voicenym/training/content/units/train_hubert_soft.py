@@ -23,17 +23,18 @@ from voicenym.nets.content.units import Units
 from voicenym.nets.masked_batch import valid
 from voicenym.training.content.units.train_units import identity, labels
 from voicenym.training.content.units.unit_crops import NONE, Item, UnitCrops, WholeUtterances
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical, seeded
+from voicenym.training.run.schedule import seeded
 from voicenym.training.speech.speech_cache import Utterance
 
 LABELS = "labels"
 
 
 @dataclass(frozen=True)
-class SoftConfig:
+class SoftConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -47,14 +48,7 @@ class SoftConfig:
             every frame counts.
         span: frames of a masked span.
         weight: of masked frames in the loss; others have the rest.
-        rate: peak of the learning rate.
-        decay: of the weights (AdamW).
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
         patience: validations without improvement, after which the training stops; 0: no limit.
-        held_out: share of the speakers held out for validation and early stopping.
-        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
@@ -66,13 +60,10 @@ class SoftConfig:
     span: int = 10
     weight: float = 1.0
     rate: float = 2e-5
-    decay: float = 0.01
-    schedule: Cyclical = field(default_factory=Cyclical)
     steps: int = 25_000
     every: int = 500
     patience: int = 0
     held_out: float = 0.05
-    seed: int = 0
 
 
 def spans(

@@ -21,10 +21,10 @@ from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.tokenizer import Tokenizer
 from voicenym.training.content.units.train_units import FRAMES, extracted, identity, keep
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical
 from voicenym.training.speech.speech_cache import Utterance
 
 COUNTED = 200_000
@@ -34,7 +34,7 @@ VALIDATION_CROPS = 64
 
 
 @dataclass(frozen=True)
-class TokenizerConfig:
+class TokenizerConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -42,26 +42,14 @@ class TokenizerConfig:
         frames: of a crop.
         batch: crops in a step.
         commitment: weight beside the distance of normalised frames.
-        rate: peak of the learning rate (AdamW).
-        decay: of the weights.
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation to the next.
-        held_out: share of the speakers held out for validation.
-        seed: of all random draws.
     """
 
     options: dict[str, Any] = field(default_factory=dict)
     frames: int = 96
     batch: int = 16
     commitment: float = 0.25
-    rate: float = 1e-3
     decay: float = 1e-3
-    schedule: Cyclical = field(default_factory=Cyclical)
-    steps: int = 20_000
     every: int = 500
-    held_out: float = 0.04
-    seed: int = 0
 
 
 class FrameCrops(torch.utils.data.Dataset[torch.Tensor]):

@@ -34,10 +34,10 @@ from voicenym.training.content.word_codes.word_code_batches import (
     WindowBatches,
     tokens_of,
 )
+from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome, share_done
 from voicenym.training.run.machine import Machine
-from voicenym.training.run.schedule import Cyclical
 
 NEVER = 99.0
 """Value of validations before the codebooks are initialised, so that none of them is the best."""
@@ -46,7 +46,7 @@ BEGINNING = 16
 
 
 @dataclass(frozen=True)
-class WordCodesConfig:
+class WordCodesConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
@@ -60,14 +60,7 @@ class WordCodesConfig:
         words, distillation: weights of the cross-entropy of words, and of the relative entropy to
             the decoder's output for the original states.
         states, commitment: weights of the squared distance of states, and of the commitment.
-        rate: peak of the learning rate (AdamW).
-        decay: of the weights.
-        schedule: of the learning rate.
-        steps: maximum number of optimizer steps.
-        every: steps from one validation, and checkpoint, to the next.
-        held_out: share of the speakers held out for validation.
         validation_windows: windows in a validation.
-        seed: of all random draws.
     """
 
     FORMER_NAMES: ClassVar[Mapping[str, str]] = {
@@ -85,14 +78,10 @@ class WordCodesConfig:
     distillation: float = 0.5
     states: float = 1.0
     commitment: float = 0.25
-    rate: float = 1e-3
     decay: float = 1e-3
-    schedule: Cyclical = field(default_factory=Cyclical)
-    steps: int = 20_000
     every: int = 100
     held_out: float = 0.02
     validation_windows: int = 24
-    seed: int = 0
 
     def changed(self) -> Cut:
         """Cutting of windows of disguised speech."""
