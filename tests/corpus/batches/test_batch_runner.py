@@ -14,6 +14,12 @@ from voicenym.corpus.batches.batch_runner import FLUSHES, Job, run
 from voicenym.corpus.batches.single_file import Unnamed
 from voicenym.corpus.plans.file_plan import Item
 from voicenym.corpus.run_records.run_log import RunLog
+from voicenym.corpus import batch_task
+from voicenym.corpus.batch_runner import FLUSHES, Job, run
+from voicenym.corpus.file_plan import Item
+from voicenym.corpus.run_lock import LOCK_NAME, RunLock
+from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.single_file import Unnamed
 from voicenym.errors import CorpusError, VoicenymError, WeightsError
 from voicenym.pseudonym import Key
 
@@ -116,6 +122,43 @@ def test_a_flush_that_fails_fails_its_recording(items, job, events):
     ((source, reason),) = summary.failures
     assert source.endswith("b.wav")
     assert "the disk is full" in reason
+
+
+@pytest.mark.parametrize("what", ["folder", "content"])
+def test_a_run_whose_output_folder_disappears_ends_and_logs_nothing_that_is_missing(
+    items, job, what, tmp_path
+):
+    out, aside = tmp_path / "out", tmp_path / "aside"
+
+    def vanish(outcome):
+        if outcome.item is items[2]:
+            aside.mkdir()
+            for path in [out] if what == "folder" else out.glob("[!.]*"):
+                path.rename(aside / path.name)
+
+    with pytest.raises(CorpusError, match="was removed or renamed during the run"):
+        run(job, items, report=vanish)
+    assert not job.log.exists()
+    assert not (out / LOCK_NAME).exists()
+    again = run(job, items)
+    assert again.done + again.skipped == len(items)
+    assert all(item.target.is_file() for item in items)
+
+
+def test_the_end_of_a_run_leaves_the_lock_of_a_later_folder_of_the_name(tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    first, second = RunLock(out), RunLock(out)
+    first.acquire()
+    out.rename(tmp_path / "aside")
+    out.mkdir()
+    second.acquire()
+    first.release()
+    assert (out / LOCK_NAME).exists()
+    with pytest.raises(CorpusError, match="another run works in this folder"):
+        RunLock(out).acquire()
+    second.release()
+    assert not (out / LOCK_NAME).exists()
 
 
 @pytest.mark.parametrize(

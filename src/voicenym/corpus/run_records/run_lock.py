@@ -69,11 +69,14 @@ class RunLock:
             fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def release(self) -> None:
-        """Unlocks the folder, and removes the lock's file."""
+        """Unlocks the folder, and removes the lock's file, but not one of a run in a new folder of
+        this name.
+        """
         if self._file is None:
             return
         with contextlib.suppress(OSError):
-            self.path.unlink()
+            if os.path.samestat(os.fstat(self._file), os.stat(self.path)):
+                self.path.unlink()
         os.close(self._file)
         self._file = None
 

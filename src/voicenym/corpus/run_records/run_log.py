@@ -27,6 +27,9 @@ class RunLog:
     output; a lost line costs a comparison (:mod:`voicenym.corpus.batches.batch_runner`) and no
     output.
 
+    If the log disappears while lines are appended, its folder was removed or renamed, and outputs
+    with it. The log is then not written again, since it would name what is missing.
+
     Args:
         path: of the log.
     """
@@ -70,11 +73,16 @@ class RunLog:
         """Appends the line of ``line["output"]``, which replaces an earlier one.
 
         Raises:
-            CorpusError: it cannot be written.
+            CorpusError: it cannot be written, or has disappeared.
         """
         text = f"{json.dumps(line)}\n"
         try:
             self.lines[line["output"]] = line
+            if self._is_lost():
+                raise CorpusError(
+                    f"{self.path}: was removed or renamed during the run, as if with its folder, "
+                    "and outputs may be missing, too; run the same command again, which makes them"
+                )
             if self._file is None:
                 self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
                 text = f"\n{text}" if os.fstat(self._file).st_size else text  # after half a line
@@ -85,13 +93,15 @@ class RunLog:
             raise self._failed(error) from None
 
     def settle(self) -> None:
-        """Rewrites the log atomically, one line for each output, sorted by output.
+        """Rewrites the log atomically, one line for each output, sorted by output. A log that has
+        disappeared is not written again.
 
         Raises:
             CorpusError: it cannot be written; it then stays unchanged.
         """
+        lost = self._is_lost()
         self.close()
-        if not self.lines:
+        if lost or not self.lines:
             return
         try:
             file = AtomicFile(self.path, overwrite=True)
@@ -108,6 +118,10 @@ class RunLog:
         if self._file is not None:
             os.close(self._file)
             self._file = None
+
+    def _is_lost(self) -> bool:
+        """Whether lines were appended to a file that the log's name no longer leads to."""
+        return self._file is not None and not os.path.lexists(self.path)
 
     def _failed(self, error: BaseException) -> CorpusError:
         known = error if isinstance(error, AudioError) else write_failed(str(self.path), error)

@@ -22,6 +22,8 @@ MOST_HEADER = 1 << 20
 MOST_MEMBERS = 2_000_000
 """Most members of a shard."""
 BLOCK = tarfile.BLOCKSIZE
+PADDING = 1 << 20
+"""Bytes after the end mark that are read at a time."""
 TEXTS = ("txt", "cls")
 """Extensions of members that may be kept as they are."""
 CURE = "get a whole copy of it"
@@ -92,7 +94,7 @@ def index(
         on_fields: receives the fields of each sample; a ``.json`` that is none is its fault.
 
     Raises:
-        CorpusError: it is no tar, damaged or compressed.
+        CorpusError: it is no tar, damaged or compressed, or goes on after its end mark.
     """
     end = file.seek(0, 2)
     file.seek(0)
@@ -121,7 +123,20 @@ def index(
     if last.strip(b"\0") or (len(last) < BLOCK and not lenient):
         why = "is damaged in the middle" if last.strip(b"\0") else "has no end mark"
         raise CorpusError(f"{where}: {why}; {CURE}")
+    if not _only_zeros(file):
+        raise CorpusError(
+            f"{where}: has data after its end mark, so that samples may follow (two tars in one "
+            f"file, or a damaged one); {CURE}, or pack anew what tar --ignore-zeros finds in it"
+        )
     return list(found.values())
+
+
+def _only_zeros(file: BinaryIO) -> bool:
+    """Whether the rest of a file is padding."""
+    while data := file.read(PADDING):
+        if data.count(0) < len(data):
+            return False
+    return True
 
 
 def _add(found: dict[str, TarSample], info: tarfile.TarInfo, where: str) -> TarSample | None:
