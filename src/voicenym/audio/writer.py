@@ -146,6 +146,13 @@ class Writer(Closing):
             raise self._failed(error) from error
         self.abort()
 
+    def taken(self) -> bytes:
+        """Content of the finished file, which gets no name and is not flushed to the disk."""
+        try:
+            return self._path.read_bytes()
+        finally:
+            self.abort()
+
     def abort(self) -> None:
         """Removes the partial file, unless it already has its name."""
         try:

@@ -272,7 +272,7 @@ def test_a_full_disk_fails_the_shard_and_not_its_recordings(anonymize, tmp_path,
     from voicenym.audio.atomic import write_failed
     from voicenym.corpus.shards import shard_task
 
-    real, count = shard_task.anonymize_file, 0
+    real, count = shard_task.anonymize_unnamed, 0
 
     def full(*arguments, **options):
         nonlocal count
@@ -285,13 +285,31 @@ def test_a_full_disk_fails_the_shard_and_not_its_recordings(anonymize, tmp_path,
         return real(*arguments, **options)
 
     web_shard(tmp_path / "a.tar", range(3))
-    monkeypatch.setattr(shard_task, "anonymize_file", full)
+    monkeypatch.setattr(shard_task, "anonymize_unnamed", full)
     done = anonymize("a.tar", "-o", "out")
     assert done.returncode == 1
     assert "the disk is full" in said(done)
     assert list(tree(tmp_path / "out")) == ["voicenym.jsonl"]
     assert anonymize("a.tar", "-o", "out").returncode == 0
     assert len(members(tmp_path / "out/a.tar")) == 6
+
+
+def test_the_disk_is_flushed_for_a_shard_and_not_for_each_recording(
+    anonymize, tmp_path, monkeypatch
+):
+    counts, real = [], os.fsync
+
+    def counted(file):
+        counts[-1] += 1
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", counted)
+    for number in (1, 5):
+        counts.append(0)
+        web_shard(tmp_path / f"{number}.tar", range(number))
+        assert anonymize(f"{number}.tar", "-o", f"out{number}").returncode == 0
+        assert set(os.listdir(tmp_path / f"out{number}")) == {f"{number}.tar", "voicenym.jsonl"}
+    assert counts[0] == counts[1] > 0
 
 
 def test_an_output_that_looks_like_a_shard_is_refused(anonymize, tmp_path):

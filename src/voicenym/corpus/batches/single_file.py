@@ -120,6 +120,10 @@ class Unnamed:
             return self.result
         return replace(self.result, sha256=sha256_of(self.target))
 
+    def taken(self) -> bytes:
+        """Content of the output, instead of a file: nothing is flushed to the disk or named."""
+        return self.writer.taken()
+
 
 def anonymize_unnamed(
     system: Anonymizer,

@@ -24,6 +24,7 @@ from voicenym.corpus.shards.shard_sample import Assignment, Rewritten
 from voicenym.corpus.shards.shard_source import LastRecording, packed_as, plain_file
 from voicenym.corpus.shards.shard_survey import READERS, SpeakerChoice, Survey, survey
 from voicenym.corpus.shards.shard_unit import RECORDING, Unit, version_of
+from voicenym.corpus.single_file import anonymize_file, anonymize_unnamed, sha256_of
 from voicenym.errors import CorpusError, DependencyError, UnknownSystemError, WeightsError
 from voicenym.pseudonym import Pseudonym
 
@@ -190,7 +191,8 @@ class ShardWorker:
         with ExitStack() as stack:
             plain = stack.enter_context(packed_as(target, unit.name))
             file = stack.enter_context(open(source, "rb"))
-            voice = partial(self._voice, target.parent)
+            folder = stack.enter_context(temporary_folder(target.parent))
+            voice = partial(self._voice, folder)
             more = {"lenient": self._settings.lenient, "opaque": self._settings.opaque}
             if unit.table is None:
                 reader = READERS[unit.kind]
@@ -233,23 +235,24 @@ class ShardWorker:
     ) -> bytes:
         """The anonymized recording of a shard.
 
+        Args:
+            folder: a private one, for partial files.
+
         Raises:
             CorpusError: it cannot be anonymized.
             SystemFailure: none can.
         """
         try:
-            with temporary_folder(folder) as inner:
-                target = inner / f"sound{output_suffix(suffix)}"
-                result = anonymize_file(
-                    self._system,
-                    pseudonym,
-                    _Member(data, place),
-                    target,
-                    name=place,
-                    lenient=self._settings.lenient,
-                    fallback=self._fallback,
-                )
-                made = target.read_bytes()
+            made = anonymize_unnamed(
+                self._system,
+                pseudonym,
+                _Member(data, place),
+                folder / f"sound{output_suffix(suffix)}",
+                name=place,
+                lenient=self._settings.lenient,
+                fallback=self._fallback,
+            )
+            sound, result = made.taken(), made.result
         except (WeightsError, DependencyError, UnknownSystemError) as error:
             raise SystemFailure(str(error)) from error
         except Exception as error:
@@ -260,7 +263,7 @@ class ShardWorker:
         done.seconds += result.duration
         done.warnings += result.warnings
         done.refused += result.refusal is not None
-        return made
+        return sound
 
 
 def prepare(
