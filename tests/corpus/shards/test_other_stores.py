@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from typing import ClassVar
 
 import pytest
-from shard_material import said, web_shard
+from shard_material import said, sound, web_shard
 
 from voicenym.corpus.shards import object_store
 from voicenym.errors import DependencyError
 
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("s3fs")
+PATIENCE = 60.0
+"""Seconds that a test waits for what does not come."""
 
 
 @pytest.mark.parametrize("url", ["ssh://host/x", "simplecache::s3://b/x", "http://host/a.tar"])
@@ -107,3 +110,22 @@ def test_memory_and_file_urls(anonymize, tmp_path):
     assert (tmp_path / "twice/a.tar").is_file()
     done = anonymize("a.tar", "-o", "hf://datasets/x/y")
     assert "can be read and not written" in said(done)
+
+
+def test_a_rerun_asks_a_store_about_several_outputs_at_a_time(anonymize, tmp_path, monkeypatch):
+    """One at a time, 10,000 outputs of a store that is 30 ms away would be five minutes."""
+    for number in range(4):
+        (tmp_path / f"in/{number}.wav").parent.mkdir(exist_ok=True)
+        (tmp_path / f"in/{number}.wav").write_bytes(sound(number))
+    fsspec.filesystem("memory").store.clear()
+    assert anonymize("in", "-o", "memory://box/out").returncode == 0
+    real, together = object_store.identity, threading.Barrier(4, timeout=PATIENCE)
+
+    def identity(location):
+        if location.startswith("memory://"):
+            together.wait()
+        return real(location)
+
+    monkeypatch.setattr(object_store, "identity", identity)
+    done = anonymize("in", "-o", "memory://box/out")
+    assert "0 shards and files written, 4 already done" in said(done), said(done)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -109,7 +111,7 @@ class ParquetShard:
         groups = range(self._file.num_row_groups) if group is None else [group]
         for one in groups:
             self._check_size(one, columns)
-            number = sum(self._file.metadata.row_group(g).num_rows for g in range(one))
+            number = self._starts[one]
             try:
                 for batch in self._file.iter_batches(BATCH, [one], columns, use_threads=False):
                     for values in batch.to_pylist():
@@ -117,6 +119,13 @@ class ParquetShard:
                         number += 1
             except (arrow.ArrowException, OSError, ValueError, OverflowError) as error:
                 raise self.damaged(error) from None
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Number of the first row of each group."""
+        there = self._file.metadata
+        rows = (there.row_group(number).num_rows for number in range(self.groups))
+        return list(accumulate(rows, initial=0))
 
     @property
     def length(self) -> int:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -126,18 +127,18 @@ def run_shards(
 
         def tasks() -> Iterator[Any]:
             """Tasks of the surveys that came; else the survey of the next unit."""
-            rest, asked = iter(units), 0
+            rest, asked = _settled_before(job, units, state), 0
             while not (fail_fast and summary.failures):
                 if surveys:
                     asked -= 1
                     if (found := surveys.popleft()) is not None:
                         yield ShardTask(found.unit, assignments(job, found), compare=not job.fresh)
-                elif (unit := next(rest, None)) is not None:
-                    planned = _settled(job, unit, state)
+                elif (one := next(rest, None)) is not None:
+                    unit, planned = one
                     if isinstance(planned, ShardOutcome):
                         settle(planned)
                     elif planned is not None:
-                        settled_before(unit, planned)
+                        count_earlier(unit, planned)
                     else:
                         asked += 1
                         if (found := known(unit, choice)) is None:
@@ -149,7 +150,7 @@ def run_shards(
                 else:
                     return
 
-        def settled_before(unit: Unit, line: Line) -> None:
+        def count_earlier(unit: Unit, line: Line) -> None:
             nonlocal settled
             settled += 1
             summary.skipped += 1
@@ -207,11 +208,32 @@ def _answers(
             yield task, answer
 
 
-def _settled(job: Job, unit: Unit, state: RunState) -> ShardOutcome | Line | None:
+def _settled_before(
+    job: Job, units: Sequence[Unit], state: RunState
+) -> Iterator[tuple[Unit, ShardOutcome | Line | None]]:
+    """Units in their order, with what :func:`_settled` says of them. A store is asked about several
+    at a time, since each answer takes long.
+    """
+    remote = any(store_locations.is_url(place) for u in units for place in (u.source, u.target))
+    most = object_store.READS if remote else 1
+    asked: deque[tuple[Unit, Future[ShardOutcome | Line | None]]] = deque()
+    with ThreadPoolExecutor(most) as pool:
+        for unit in units:
+            line = None if job.overwrite else state.lines.get(unit.name)
+            asked.append((unit, pool.submit(_settled, job, unit, line)))
+            if len(asked) >= most:
+                first, answer = asked.popleft()
+                yield first, answer.result()
+        for last, answer in asked:
+            yield last, answer.result()
+
+
+def _settled(job: Job, unit: Unit, line: Line | None) -> ShardOutcome | Line | None:
     """The line in the ledger of a unit that is done, or its failure; None if it is to be made."""
+    if line is None:
+        return None
     try:
-        line = state.lines.get(unit.name)
-        if job.overwrite or line is None or not _is_there(unit, line):
+        if not _is_there(unit, line):
             return None
         before = line.get("input_check")
         if before is None or before == job.input_check(version_of(unit)):
