@@ -129,3 +129,20 @@ def test_a_rerun_asks_a_store_about_several_outputs_at_a_time(anonymize, tmp_pat
     monkeypatch.setattr(object_store, "identity", identity)
     done = anonymize("in", "-o", "memory://box/out")
     assert "0 shards and files written, 4 already done" in said(done), said(done)
+
+
+def test_a_recording_that_is_replaced_after_it_was_fetched_is_not_done(anonymize, monkeypatch):
+    memory = fsspec.filesystem("memory")
+    memory.store.clear()
+    memory.pipe_file("/box/in/anna/a.wav", sound(1))
+    real = object_store.download
+
+    def replaced_afterwards(location, path):
+        real(location, path)
+        memory.pipe_file("/box/in/anna/a.wav", sound(2))
+
+    monkeypatch.setattr(object_store, "download", replaced_afterwards)
+    assert anonymize("memory://box/in", "-o", "memory://box/out").returncode == 0
+    again = anonymize("memory://box/in", "-o", "memory://box/out")
+    assert again.returncode == 1
+    assert "changed since its output was made" in said(again)

@@ -200,6 +200,18 @@ def test_hostile_members_are_named_and_the_rest_goes_on(anonymize, tmp_path):
     assert set(os.listdir(tmp_path)) == outside | {"out"}
 
 
+def test_two_recordings_of_a_sample_never_get_one_name(anonymize, tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        add(tar, "k.wav", sound(1))
+        add(tar, "k.wma", sound(2))  # a kind that becomes .wav
+        add(tar, "other.wma", sound(3))
+    done = anonymize("a.tar", "-o", "out")
+    assert done.returncode == 1
+    assert "(k): its wma would get the name of another of its recordings" in said(done)
+    with tarfile.open(tmp_path / "out/a.tar") as tar:
+        assert tar.getnames() == ["other.wav"]
+
+
 @pytest.mark.parametrize("cut", [100, 700, 5_000, -1024, -513])
 def test_a_cut_shard_is_named_and_the_others_go_on(anonymize, tmp_path, cut):
     web_shard(tmp_path / "in/a.tar", range(2))

@@ -123,8 +123,9 @@ class ShardWorker:
         if isinstance(task, SurveyTask):
             return self._survey(unit)
         try:
+            version = version_of(unit)  # before it is read: what replaces it then is seen as new
             with ExitStack() as stack:
-                return self._write(task, self._source(unit, stack), stack)
+                return self._write(task, self._source(unit, stack), version, stack)
         except SystemFailure:
             raise
         except (WeightsError, DependencyError, UnknownSystemError) as error:
@@ -163,9 +164,10 @@ class ShardWorker:
         except Exception as error:
             return ShardOutcome(unit, None, _in_place(unit, error))
 
-    def _write(self, task: ShardTask, source: Path | BinaryIO, stack: ExitStack) -> ShardOutcome:
+    def _write(
+        self, task: ShardTask, source: Path | BinaryIO, version: str | None, stack: ExitStack
+    ) -> ShardOutcome:
         unit, overwrite = task.unit, self._settings.overwrite
-        version = version_of(unit)
         places = [OutputPlace(target, overwrite, stack) for target in unit.targets]
         for place in places:
             if place.there and not task.compare:

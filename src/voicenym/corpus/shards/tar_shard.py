@@ -148,14 +148,19 @@ def _anonymized(
                 f"{extension}"
             )
     texts = [(extension, text_of(file, sample.members[extension], place)) for extension in there]
-    members = []
+    members: list[tuple[str, bytes]] = []
     for sound in sample.sounds:
         if sound.size > MOST_BYTES:
             raise CorpusError(f"{place}: is larger than 2 GiB; give it as a file of its own")
-        data = voice(place, bytes_of(file, sound), sound.suffix, new.pseudonym, done)
         stem = sound.extension.rpartition(".")[0]
-        called = f"{new.name}.{stem}" if stem else new.name
-        members.append((written_name(called, sound.suffix), data))
+        called = written_name(f"{new.name}.{stem}" if stem else new.name, sound.suffix)
+        if any(called == name for name, _ in members):
+            raise CorpusError(
+                f"{place}: its {printable(sound.extension)} would get the name of another of its "
+                "recordings, since that kind is read and not written; give it a key of its own"
+            )
+        data = voice(place, bytes_of(file, sound), sound.suffix, new.pseudonym, done)
+        members.append((called, data))
     if kept is not None:
         text = json.dumps(kept, ensure_ascii=False, sort_keys=True)
         members.append((f"{new.name}.json", text.encode("utf-8", "surrogatepass")))

@@ -103,8 +103,10 @@ class RaySession:
         except Exception as error:  # Ray raises a plain one where its start takes too long
             ray.shutdown()
             raise CorpusError(
-                f"Ray cannot start on this machine ({_first_line(error)}); free some memory and "
-                f"some space in {folder.parent}, or leave out --engine ray"
+                f"Ray cannot start on this machine ({_first_line(error)}); its node gives up after "
+                "15 seconds where other programs keep the processors busy: run again when there "
+                f"are fewer, free some memory and some space in {folder.parent}, or leave out "
+                "--engine ray"
             ) from None
         self.local = self._owns = True
 
