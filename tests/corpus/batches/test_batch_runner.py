@@ -13,13 +13,8 @@ from voicenym.corpus.batches import batch_task
 from voicenym.corpus.batches.batch_runner import FLUSHES, Job, run
 from voicenym.corpus.batches.single_file import Unnamed
 from voicenym.corpus.plans.file_plan import Item
+from voicenym.corpus.run_records.run_lock import LOCK_NAME, RunLock
 from voicenym.corpus.run_records.run_log import RunLog
-from voicenym.corpus import batch_task
-from voicenym.corpus.batch_runner import FLUSHES, Job, run
-from voicenym.corpus.file_plan import Item
-from voicenym.corpus.run_lock import LOCK_NAME, RunLock
-from voicenym.corpus.run_log import RunLog
-from voicenym.corpus.single_file import Unnamed
 from voicenym.errors import CorpusError, VoicenymError, WeightsError
 from voicenym.pseudonym import Key
 
