@@ -50,6 +50,21 @@ def test_no_errors_of_few_speakers_are_compatible_with_some():
     assert (found.value, found.interval) == (0.0, wilson(0, 12, 0.95)), "independent trials"
 
 
+def test_one_error_of_many_trials_is_compatible_with_more():
+    """Between the interval of no errors, and that of a binomial share of as many trials."""
+    people = np.repeat(np.arange(40), 5)
+    who = Speakers(np.stack([people] * 2, 1), np.stack([people, (people + 1) % 40], 1))
+    target, nontarget = np.linspace(1.0, 2.0, 200), np.linspace(-1.0, 0.0, 200)
+    none = eer(target, nontarget, who, replicates=50)
+    target[0] = -0.5
+    one = eer(target, nontarget, who, replicates=200)
+    assert 0.0 < one.value < 0.01
+    assert one.value + 0.01 < one.interval[1] < none.interval[1]
+    assert one.interval[0] < one.value
+    apart = eer(target, nontarget)
+    assert apart.interval[1] > one.value + 0.01
+
+
 def test_tied_scores_are_chance_and_not_separation():
     assert eer(np.zeros(5), np.zeros(9)).value == pytest.approx(0.5)
     assert rocch_eer(np.zeros(5), np.zeros(9), **FEW).value == pytest.approx(0.5)

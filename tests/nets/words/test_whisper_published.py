@@ -151,6 +151,15 @@ def test_what_is_damaged_or_another_is_refused(network, folder):
         published(folder / "nowhere")
 
 
+def test_sizes_that_cannot_be_are_errors_of_the_folder(network, folder, tmp_path):
+    convert(folder, "whisper", tmp_path / "hub")
+    for name, size in (("encoder_attention_heads", "x"), ("encoder_attention_heads", 10**9)):
+        settings = json.loads((folder / "config.json").read_text("utf-8"))
+        (folder / "config.json").write_text(json.dumps({**settings, name: size}), "utf-8")
+        with pytest.raises(VoicenymError, match=str(folder)):
+            published(folder)
+
+
 def test_a_whisper_of_several_languages_is_refused(tmp_path):
     many = Whisper(**{**SIZES, "tokens": 51_865})
     (tmp_path / "model.bin").write_bytes(binary(stacked(many)))

@@ -19,7 +19,7 @@ import torch
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.architectures import sizes
-from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill
+from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill, rebuilding
 from voicenym.nets.sealed_folder import check_seal
 from voicenym.nets.words.ctranslate2_binary import BINARY, variables
 from voicenym.nets.words.whisper import KINDS, Whisper
@@ -105,7 +105,8 @@ def published(place: Path, *, languages: bool = False) -> Published:
         generation = _json(path) if path.is_file() else settings
         never = generation.get("suppress_tokens") or ()
         first = generation.get("begin_suppress_tokens") or ()
-    network = Whisper(**_sizes(state, place, settings.get("encoder_attention_heads")))
+    with rebuilding(place):
+        network = Whisper(**_sizes(state, place, settings.get("encoder_attention_heads")))
     fill(network, state, place)
     if not languages:
         _english(network, place)
