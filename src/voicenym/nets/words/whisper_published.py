@@ -8,6 +8,7 @@ faster-whisper runs on CTranslate2, whose folder holds ``model.bin``, ``config.j
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -31,6 +32,8 @@ OTHERS = ("vocabulary.txt", "vocabulary.json", "preprocessor_config.json")
 """Files of CTranslate2 that need not be there."""
 HEAD = 64
 """Elements of a head in every published size."""
+TOKENIZER_DIGEST = "sha256 of the tokenizer"
+"""Key of its digest in the configuration of our folders."""
 ENGLISH = 51_864
 """Tokens of the models that know English alone."""
 SILENT_ENGLISH = 50_361
@@ -93,6 +96,7 @@ def published(place: Path, *, languages: bool = False) -> Published:
         never, first = settings.get("suppress_ids", ()), settings.get("suppress_ids_begin", ())
     elif settings.get("kind") == Whisper.kind:
         network = KINDS.load(place)
+        _check_tokenizer(place, settings)
         writing = sizes(Writing, settings.get("writing", {}), str(place), "what a Whisper writes")
         if not languages:
             _english(network, place)
@@ -114,6 +118,25 @@ def published(place: Path, *, languages: bool = False) -> Published:
         _writing(network, place / TOKENIZER), never=_real(never), not_first=_real(first)
     )
     return Published(network.eval(), writing, place / TOKENIZER)
+
+
+def _check_tokenizer(place: Path, settings: Mapping[str, Any]) -> None:
+    """Refuses a folder of ours whose tokenizer is another than the one it was written with.
+
+    Folders of earlier releases do not state its digest.
+    """
+    stated = settings.get(TOKENIZER_DIGEST)
+    try:
+        if stated is None or hashlib.sha256((place / TOKENIZER).read_bytes()).hexdigest() == stated:
+            return
+    except OSError as error:
+        raise VoicenymError(f"{place / TOKENIZER}: {error.strerror}; it comes with Whisper") from (
+            error
+        )
+    raise VoicenymError(
+        f"{place / TOKENIZER}: damaged, or not that of the weights beside it (its SHA-256 is not "
+        f"the one in {CONFIG}); delete the folder, and pull, convert or train the weights again"
+    )
 
 
 def _english(network: Whisper, place: Path) -> None:
@@ -149,7 +172,11 @@ def save_published(one: Published, folder: Path, card: Mapping[str, Any]) -> Non
         tokenizer = one.tokenizer.read_bytes()
     except OSError as error:
         raise VoicenymError(f"{one.tokenizer}: {error.strerror}; it comes with Whisper") from error
-    KINDS.save(one.network, folder, card, half=True, writing=dataclasses.asdict(one.writing))
+    about = {
+        "writing": dataclasses.asdict(one.writing),
+        TOKENIZER_DIGEST: hashlib.sha256(tokenizer).hexdigest(),
+    }
+    KINDS.save(one.network, folder, card, half=True, **about)
     write_inside(folder / TOKENIZER, tokenizer)
 
 
