@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import DependencyError, ScoreError
-from voicenym.metrics.interval import FEW_PEOPLE, Interval, percentiles
+from voicenym.metrics.interval import FEW_PEOPLE, Interval, percentiles, varied
 
 FEW_ERRORS = 10
 """Errors, or hits, below which a bootstrap over speakers is too narrow."""
@@ -82,13 +82,14 @@ def unanimous(
 ) -> Interval:
     """The interval of a share of trials, also where all or none are hits, or speakers are few.
 
-    A bootstrap of all or none has no width, however few speakers there are, and one of two speakers
-    has none whatever their trials show. Its interval is then extended to Wilson's. Trials of one
-    speaker may be alike; so the speakers count, not the trials.
+    A bootstrap of all or none has no width, however few speakers there are, nor has one of scores
+    that are all equal, and one of two speakers has none whatever their trials show. Its interval is
+    then extended to Wilson's. Trials of one speaker may be alike; so the speakers count, not the
+    trials.
 
     Args:
-        value: the share, 0 to 1; other values than 0 and 1 leave the interval as it is, unless
-            there are fewer than :data:`.FEW_PEOPLE`.
+        value: the share, 0 to 1; other values than 0 and 1 leave the interval as it is, unless it
+            has no width, or there are fewer than :data:`.FEW_PEOPLE`.
         interval: by bootstrap over speakers; NaN, which stands for none, stays.
         people: number of speakers.
         level: of the interval.
@@ -110,7 +111,8 @@ def unanimous(
     if not people or any(math.isnan(limit) for limit in (*interval, value)):
         return interval
     few = rare and value * people < 1.0
-    if people >= FEW_PEOPLE and value not in (0.0, 1.0) and not few:
+    alike = math.isnan(varied(interval)[0])
+    if people >= FEW_PEOPLE and value not in (0.0, 1.0) and not (few or alike):
         return interval
     low, high = wilson(value * people, people, level)
     return min(low, interval[0]), max(high, interval[1])

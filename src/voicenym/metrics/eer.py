@@ -99,6 +99,31 @@ def eer(
     return EER(value, limits, threshold, "Bengio and Mariéthoz, independent trials")
 
 
+def limits(found: EER, trials: SortedTrials) -> tuple[str, ...]:
+    """Sentences where the equal error rate looks like more protection than the scores show.
+
+    Args:
+        found: of the trials, with its interval.
+        trials: sorted.
+
+    Example:
+        >>> equal, turned = SortedTrials([1.0], [1.0]), SortedTrials([0.0] * 9, [1.0] * 9)
+        >>> [len(limits(eer(trials), trials)) for trials in (equal, turned)]
+        [1, 1]
+    """
+    if len(trials.whole.thresholds) == 1:
+        return (
+            "all scores are equal, and so say nothing of anybody: the recordings are alike, or the "
+            "verifier does not work; the figures are no evidence of protection",
+        )
+    if found.interval[0] > 0.5:
+        return (
+            "scores of one speaker are lower than those of two: an attacker who reverses them errs "
+            f"in {100.0 * (1.0 - found.value):.1f} % of cases, not in {100.0 * found.value:.1f} %",
+        )
+    return ()
+
+
 def crossing(scores: Sorted) -> tuple[float, float]:
     """Equal error rate of weighted scores, and its threshold."""
     value, after = _meeting(*scores.rates())

@@ -33,8 +33,8 @@ BOOTSTRAP_OF_ERRORS = (
 )
 """How intervals of error rates of recognisers are drawn, which can be above 100 %."""
 BOOTSTRAP_OF_MEAN = (
-    f"{BOOTSTRAP}; where all or none are hits, or of fewer than five speakers, also Wilson's with "
-    "the number of speakers as the number of trials (1927)"
+    f"{BOOTSTRAP}; where all or none are hits, where all draws are alike, or of fewer than five "
+    "speakers, also Wilson's with the number of speakers as the number of trials (1927)"
 )
 """How intervals of means of shares are drawn."""
 BOOTSTRAP_OF_SHARE = (

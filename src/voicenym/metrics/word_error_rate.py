@@ -131,8 +131,7 @@ def error_interval(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Interval:
-    """The interval of a rate of errors, speakers being drawn (:func:`.unanimous` where no, or as
-    many as all, words are errors).
+    """The interval of a rate of errors, speakers being drawn (:func:`.unanimous` without errors).
 
     Args:
         errors, lengths: of each recording.
@@ -145,9 +144,11 @@ def error_interval(
         (0.0, 0.434)
     """
     draws = drawn_ratios(errors, lengths, speakers, replicates=replicates, seed=seed)
+    interval = percentiles(draws, level)
+    if errors.any():
+        return interval
     people = len({who for who, length in zip(speakers, lengths, strict=True) if length})
-    value = float(errors.sum() / lengths.sum())
-    return unanimous(value, percentiles(draws, level), people, level)
+    return unanimous(0.0, interval, people, level)
 
 
 def word_counts(

@@ -119,9 +119,9 @@ def zebra(
         if error := error_limit(trials, level):
             least = min(expected_interval[0], _decided(error))
             expected_interval = least, expected_interval[1]
-        worst_interval = varied(percentiles(drawn.each(_worst_cases), level))
+        worst_interval = percentiles(drawn.each(_worst_cases), level)
         expected_interval, worst_interval = (
-            enough(trials.people, limits) for limits in (expected_interval, worst_interval)
+            enough(trials.people, varied(limits)) for limits in (expected_interval, worst_interval)
         )
     return Zebra(
         expected,

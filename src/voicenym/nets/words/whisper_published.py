@@ -172,7 +172,7 @@ def save_published(one: Published, folder: Path, card: Mapping[str, Any]) -> Non
         tokenizer = one.tokenizer.read_bytes()
     except OSError as error:
         raise VoicenymError(f"{one.tokenizer}: {error.strerror}; it comes with Whisper") from error
-    about = {
+    about: dict[str, Any] = {
         "writing": dataclasses.asdict(one.writing),
         TOKENIZER_DIGEST: hashlib.sha256(tokenizer).hexdigest(),
     }
