@@ -24,8 +24,8 @@ from voicenym.nets.weight_files import CONFIG
 FREE = 1 << 27
 """Elements that any folder may ask for, 512 MB: tables and buffers, which are not stored, and
 parts that other folders hold."""
-PER_BYTE = 16
-"""Elements for each byte of a folder's files: weights of two bits are four in a byte, and both the
+PER_BYTE = 8
+"""Elements for each byte of a folder's files: weights of four bits are two in a byte, and both the
 random initial weights and their intermediate results count."""
 LEAST = 1 << 10
 """Elements that a tensor counts at least: the objects around a small one take more memory than it
