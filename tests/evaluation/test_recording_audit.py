@@ -71,6 +71,15 @@ def test_passages_of_the_original_are_found(tmp_path):
     assert "passages of the original are still there" in leaking.verdict
 
 
+def test_a_score_that_is_no_number_is_an_error(write):
+    class Deaf(Ear):
+        def score(self, models, trials):
+            return np.full((len(models), len(trials)), np.nan)
+
+    with pytest.raises(VoicenymError, match="ear: its score of the recordings is not a number"):
+        audit(write("a.wav", 0.1), write("b.wav", 0.1, seed=1), [Deaf()])
+
+
 def test_the_strongest_attacker_comes_first_and_names_itself(write):
     found = audit(write("a.wav", 0.1), write("b.wav", 0.1, seed=1), [Ear()])
     assert found.copied < 0.2

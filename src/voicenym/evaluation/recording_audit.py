@@ -242,6 +242,11 @@ class _CalibratedVerifier:
         """Log-likelihood ratios in nats of a recording and each of others."""
         vectors = self.verifier.embed([one, *others])
         found: np.ndarray = self.verifier.score([vectors[:1]], vectors[1:])[0]
+        if np.isnan(found).any():  # which is neither side, and would look like a failure to find
+            raise VoicenymError(
+                f"{self.verifier.name}: its score of the recordings is not a number; audit with "
+                "another verifier"
+            )
         return self.slope * found + self.offset
 
 
