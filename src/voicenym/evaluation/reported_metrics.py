@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from voicenym.ending_signals import raised_by_handler
-from voicenym.errors import DependencyError, ScoreError, VoicenymError, quoted
+from voicenym.errors import DependencyError, VoicenymError, quoted
 from voicenym.metrics.metric import Measured, Metric
 from voicenym.registry import Registry
 
@@ -152,7 +152,7 @@ def measure(
             say(subject)
         try:
             measured = _measured(metric, data)
-        except (DependencyError, ScoreError, ValueError) as error:
+        except (DependencyError, ValueError) as error:
             if notes is None:
                 raise
             note = f"{subject} was not measured: {error}"
