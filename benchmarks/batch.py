@@ -36,9 +36,9 @@ import torch
 from speed import RATE, signal
 from voicenym.anonymizer import load
 from voicenym.audio import Audio
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.file_plan import Item, plan
-from voicenym.corpus.single_file import anonymize_file
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.batches.single_file import anonymize_file
+from voicenym.corpus.plans.file_plan import Item, plan
 from voicenym.pseudonym import Key
 
 LIMIT = 1.03

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from voicenym.corpus.cpu_count import cores
+from voicenym.corpus.workers.cpu_count import cores
 from voicenym.thread_spinning import COUNT, POLICY, SPINS
 
 BUSY = "while True: pass"

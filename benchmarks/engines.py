@@ -25,9 +25,9 @@ import numpy as np
 import soundfile
 
 from speed import RATE, signal
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.engines import LOCAL, Engine, RayEngine
-from voicenym.corpus.file_plan import plan
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.batches.engines import LOCAL, Engine, RayEngine
+from voicenym.corpus.plans.file_plan import plan
 from voicenym.pseudonym import Key
 
 LIMIT = 0.9

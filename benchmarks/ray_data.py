@@ -5,7 +5,7 @@
 
 Three ways to anonymize the same files by the same code in the workers:
 
-- actors: the pool of `--engine ray` (voicenym.corpus.ray_pool);
+- actors: the pool of `--engine ray` (voicenym.corpus.workers.ray_pool);
 - data, files: `read_binary_files(...).map_batches(Class, compute=ActorPoolStrategy(N))`; tasks of
   Ray read the recordings, and its object store passes them to the workers; Ray is told of a
   processor more, since it waits without end where the workers hold all of them;
@@ -43,12 +43,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from engines import make, processor_seconds
-from voicenym.corpus.batch_runner import Job
-from voicenym.corpus.batch_task import Task, Worker
-from voicenym.corpus.file_plan import plan
-from voicenym.corpus.ray_pool import RayPool
-from voicenym.corpus.ray_session import RaySession
-from voicenym.corpus.worker_pool import Death
+from voicenym.corpus.batches.batch_runner import Job
+from voicenym.corpus.batches.batch_task import Task, Worker
+from voicenym.corpus.plans.file_plan import plan
+from voicenym.corpus.workers.ray_pool import RayPool
+from voicenym.corpus.workers.ray_session import RaySession
+from voicenym.corpus.workers.worker_pool import Death
 from voicenym.pseudonym import Key
 
 KEY = Key(bytes(range(100, 132)), None)
@@ -61,7 +61,7 @@ PAUSE = 0.2
 PATIENCE = 120
 """Seconds for a run with a recording that kills."""
 BATCH = 16
-"""Recordings of a batch, as voicenym.corpus.ray_pool has at most."""
+"""Recordings of a batch, as voicenym.corpus.workers.ray_pool has at most."""
 
 
 @dataclass(frozen=True)

@@ -40,10 +40,10 @@ import numpy as np
 import soundfile
 
 from speed import RATE, signal
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.engines import LOCAL
-from voicenym.corpus.file_plan import plan
-from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.batches.engines import LOCAL
+from voicenym.corpus.plans.file_plan import plan
+from voicenym.corpus.run_records.run_log import RunLog
 from voicenym.pseudonym import Key
 
 HERE = Path(__file__).parent
@@ -275,7 +275,7 @@ def ray_driver_costs(seconds: float, counts: tuple[int, ...] = (100, 100, 900)) 
     """Processor seconds of the driving process for a task, of the last two runs, after a first, so
     that start and end do not count.
     """
-    from voicenym.corpus.ray_pool import RayPool
+    from voicenym.corpus.workers.ray_pool import RayPool
 
     spent = []
     with RayPool(2, functools.partial, nap) as pool:

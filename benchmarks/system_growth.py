@@ -51,8 +51,8 @@ def make(path: Path, seconds: float) -> None:
 
 def files(system: str, count: int, folder: Path, again: bool = False, of_each: int = 10) -> float:
     """A folder of short files, so many of each speaker; ``again``: they are there already."""
-    from voicenym.corpus.batch_runner import Job, run
-    from voicenym.corpus.file_plan import plan
+    from voicenym.corpus.batches.batch_runner import Job, run
+    from voicenym.corpus.plans.file_plan import plan
     from voicenym.pseudonym import Key
 
     make(folder / "first.wav", FILE_SECONDS)
@@ -76,7 +76,7 @@ def files(system: str, count: int, folder: Path, again: bool = False, of_each: i
 def length(system: str, seconds: int, folder: Path) -> float:
     """One recording."""
     from voicenym.anonymizer import load
-    from voicenym.corpus.single_file import anonymize_file
+    from voicenym.corpus.batches.single_file import anonymize_file
     from voicenym.pseudonym import Key
 
     anonymizer, pseudonym = load(system), Key(bytes(32), None).pseudonym("growth")

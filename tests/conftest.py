@@ -111,7 +111,7 @@ def one_processor(monkeypatch) -> None:
 @pytest.fixture
 def brief(monkeypatch) -> None:
     """Reports have no figures, and the loudest sample rates naturalness: for tests of the rest."""
-    from voicenym.evaluation import report
+    from voicenym.evaluation.reports import report
     from voicenym.metrics import opinion
 
     monkeypatch.setattr(report, "gallery", lambda evaluation, evidence: [])

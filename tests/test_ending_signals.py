@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from voicenym.apps import cli
-from voicenym.corpus import worker_process
+from voicenym.corpus.workers import worker_process
 from voicenym.ending_signals import ending_signals
 
 

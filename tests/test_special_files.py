@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from voicenym.audio import open_reader
-from voicenym.corpus.file_plan import plan
+from voicenym.corpus.plans.file_plan import plan
+from voicenym.corpus.readers.tsv_manifest import recordings_of_manifest
 from voicenym.corpus.skipped import STRICT
 from voicenym.corpus.speaker_links import names_in
-from voicenym.corpus.tsv_manifest import recordings_of_manifest
-from voicenym.diarization.turn_files import read_turns
+from voicenym.diarization.formats.turn_files import read_turns
 from voicenym.errors import AudioError, CorpusError, VoicenymError
 from voicenym.evaluation import results_file
 from voicenym.listening.exchange.answer_tables import read_table
 from voicenym.listening.exchange.other_tools import read_webmushra
 from voicenym.publication import corpus_description
+from voicenym.redaction.finding.own_list import read_list
 from voicenym.redaction.findings_file import read_findings
-from voicenym.redaction.own_list import read_list
 from voicenym.special_files import special_kind
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")

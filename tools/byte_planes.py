@@ -10,8 +10,8 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 
-from voicenym.nets.byte_planes import joined, split
-from voicenym.nets.weight_files import PLANES, WEIGHTS
+from voicenym.nets.weights.byte_planes import joined, split
+from voicenym.nets.weights.weight_files import PLANES, WEIGHTS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
 LEAST_SAVED = 100_000

@@ -9,7 +9,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from voicenym.nets.weight_files import CONFIG, DIFFERENCE, PLANES, WEIGHTS, read
+from voicenym.nets.weights.weight_files import CONFIG, DIFFERENCE, PLANES, WEIGHTS, read
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
 TABLE = PACKAGE / "nets" / "digests.json"

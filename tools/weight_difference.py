@@ -15,9 +15,9 @@ from pathlib import Path
 from safetensors.numpy import load, save
 
 from voicenym.nets.checkpoint import DIGEST
-from voicenym.nets.weight_difference import FROM, applied, made
-from voicenym.nets.weight_files import CONFIG, DIFFERENCE, WEIGHTS
-from voicenym.nets.weight_files import read as weights
+from voicenym.nets.weights.weight_difference import FROM, applied, made
+from voicenym.nets.weights.weight_files import CONFIG, DIFFERENCE, WEIGHTS
+from voicenym.nets.weights.weight_files import read as weights
 
 
 def store(folder: Path, other: Path, step: float) -> int:
@@ -26,7 +26,7 @@ def store(folder: Path, other: Path, step: float) -> int:
     Args:
         folder: of the weights, in half precision.
         other: folder beside it, of weights of the same network.
-        step: of :func:`voicenym.nets.weight_difference.made`.
+        step: of :func:`voicenym.nets.weights.weight_difference.made`.
 
     Returns:
         Bytes of the difference.

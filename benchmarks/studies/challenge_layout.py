@@ -22,8 +22,8 @@ from pathlib import Path
 
 import soundfile
 
+from voicenym.corpus.readers.recording_subsets import halved, pool_of
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.recording_subsets import halved, pool_of
 from voicenym.corpus.recordings import recordings
 
 SETS = ("libri_dev", "libri_test", "vctk_dev", "vctk_test")

@@ -28,15 +28,15 @@ import torch
 from voicenym.attack.attackers import Attacker, Ignorant, Unprotected
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.readers.recording_subsets import halved, spread
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import halved, spread
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import Transform
 from voicenym.dsp.masking import Masking
-from voicenym.evaluation import protection
 from voicenym.evaluation.evaluation_plan import key
-from voicenym.evaluation.protection import split
-from voicenym.evaluation.trials import Trials, build
+from voicenym.evaluation.measurements import protection
+from voicenym.evaluation.measurements.protection import split
+from voicenym.evaluation.trial_plans.trials import Trials, build
 from voicenym.metrics import word_counts
 from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
 from voicenym.metrics.eer import equal_error

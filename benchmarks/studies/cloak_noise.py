@@ -27,15 +27,15 @@ import torch
 from voicenym.attack.attackers import Ignorant, Unprotected
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.readers.recording_subsets import halved
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import halved
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import Anonymize, Step, Transform
-from voicenym.evaluation import protection
 from voicenym.evaluation.evaluation_plan import key
-from voicenym.evaluation.protection import split
+from voicenym.evaluation.measurements import protection
+from voicenym.evaluation.measurements.protection import split
 from voicenym.evaluation.results import cell
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.metrics.paired import eer_difference
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifiers import installed, verifier

@@ -29,8 +29,8 @@ import voicenym
 from voicenym.attack.denoisers import mp3
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
-from voicenym.evaluation.protection import split
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.measurements.protection import split
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.metrics import eer
 from voicenym.verification.verifiers import installed, verifier
 

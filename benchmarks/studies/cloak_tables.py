@@ -28,13 +28,13 @@ from voicenym.attack.attackers import Denoising, Ignorant, KeyHolder, LazyInform
 from voicenym.attack.denoisers import denoisers
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
-from voicenym.corpus.recording_subsets import halved, spread
+from voicenym.corpus.readers.recording_subsets import halved, spread
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import Transform
-from voicenym.evaluation import protection, utility
 from voicenym.evaluation.evaluation_plan import key
+from voicenym.evaluation.measurements import protection, utility
 from voicenym.evaluation.results import cell
-from voicenym.evaluation.trials import Trials, build
+from voicenym.evaluation.trial_plans.trials import Trials, build
 from voicenym.metrics import normalise
 from voicenym.recognition import Recogniser, recogniser
 from voicenym.verification.vector_store import VectorCache

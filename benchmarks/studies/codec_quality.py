@@ -57,15 +57,15 @@ from voicenym.anonymizer import load
 from voicenym.attack.attackers import Ignorant, LazyInformed, Unprotected
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.readers.recording_subsets import halved, spread
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import halved, spread
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
-from voicenym.evaluation import distinctiveness, protection, utility
 from voicenym.evaluation.evaluation_plan import key
 from voicenym.evaluation.figures.similarity_figures import vectors as scattered
+from voicenym.evaluation.measurements import distinctiveness, protection, utility
 from voicenym.evaluation.results import Measured
-from voicenym.evaluation.trials import Trials, build
+from voicenym.evaluation.trial_plans.trials import Trials, build
 from voicenym.metrics import ratio_of_sums
 from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.codec.codec import Codec

@@ -28,7 +28,7 @@ import numpy.typing as npt
 import torch
 from diarization_mixtures import Condition, conversation, speakers_of
 
-from voicenym.diarization.clusterings import CLUSTERINGS
+from voicenym.diarization.clustering.clusterings import CLUSTERINGS
 from voicenym.diarization.possible_speech import SoundDetector, possible_speech
 from voicenym.diarization.recording_analysis import Analysis, analyse
 from voicenym.diarization.speaker_turns import Diarization

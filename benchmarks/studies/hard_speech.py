@@ -21,8 +21,8 @@ from pathlib import Path
 import soundfile
 import torch
 
+from voicenym.corpus.readers.recording_subsets import halved
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.recording_subsets import halved
 from voicenym.corpus.recordings import recordings
 from voicenym.training.speech.augmentation import Surroundings
 

@@ -38,14 +38,14 @@ import torch
 from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformedBackEnd, Unprotected
 from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.readers.recording_subsets import halved, spread
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import halved, spread
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Transform
-from voicenym.evaluation import distinctiveness, protection
 from voicenym.evaluation.evaluation_plan import key
+from voicenym.evaluation.measurements import distinctiveness, protection
 from voicenym.evaluation.results import cell
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.identity import METHODS
 from voicenym.systems.base import BUNDLED
 from voicenym.verification.vector_store import VectorCache

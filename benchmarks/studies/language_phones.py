@@ -45,18 +45,18 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.evaluation.evaluation_plan import key
-from voicenym.evaluation.protection import split
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.measurements.protection import split
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.eer import equal_error
 from voicenym.metrics.opinion import rating
 from voicenym.metrics.phone_error_rate import phone_counts
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import SILENCE, Phone, States
-from voicenym.recognition.ngram import NGram
-from voicenym.recognition.phone_loop import LoopSettings, tuned
-from voicenym.recognition.pronunciation_graph import graph, uniform
-from voicenym.recognition.viterbi import best
+from voicenym.recognition.language_models.ngram import NGram
+from voicenym.recognition.phones.phone_loop import LoopSettings, tuned
+from voicenym.recognition.phones.pronunciation_graph import graph, uniform
+from voicenym.recognition.phones.viterbi import best
 from voicenym.training.run.fit import Outcome
 from voicenym.training.speech.aligned_dataset import aligned, shares
 from voicenym.training.speech.speech_cache import SpeechCache

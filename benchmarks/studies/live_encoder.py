@@ -19,7 +19,7 @@ from pathlib import Path
 
 import torch
 
-from voicenym.corpus.recording_subsets import halved
+from voicenym.corpus.readers.recording_subsets import halved
 from voicenym.corpus.recordings import recordings
 from voicenym.nets.words.live_code_stream import LiveCodeStream
 from voicenym.nets.words.silent_groups import spectral_states, states_before_silence

@@ -25,8 +25,8 @@ import torch
 from diarization_mixtures import Condition, conversation, speakers_of
 from scipy.optimize import linear_sum_assignment
 
-from voicenym.diarization import clusterings
-from voicenym.diarization.clusterings import CLUSTERINGS, Posteriors, Vectors, by_vbx
+from voicenym.diarization.clustering import clusterings
+from voicenym.diarization.clustering.clusterings import CLUSTERINGS, Posteriors, Vectors, by_vbx
 from voicenym.diarization.recording_analysis import analyse
 from voicenym.nets.speakers.speaker_encoders import SMALL, load
 

@@ -9,10 +9,11 @@ train.txt and dev.txt hold the texts of recordings of speechocean762's train (tw
 speaker) and dev (eleven of each), one a line. Recordings whose text nobody read are left out.
 
 Each row is one kind of codes of the same recordings: their own; those of the reading, on the time
-axis of the recording (`voicenym.training.content.reading_alignment`), with the recording's own
-codes in quiet places or one code of silence; their own with one code of silence; collapsed, without
-repetitions, so that no length is left; and the reading as it is. Figures: readers of codes as in
-`word_code_readers.py`; and words by Whisper's decoder on about 80 recordings of adults of dev.
+axis of the recording (`voicenym.training.content.native_codes.reading_alignment`), with the
+recording's own codes in quiet places or one code of silence; their own with one code of silence;
+collapsed, without repetitions, so that no length is left; and the reading as it is. Figures:
+readers of codes as in `word_code_readers.py`; and words by Whisper's decoder on about 80 recordings
+of adults of dev.
 
 Found (95 speakers of dev, 26 November 2026; EER in %, without and with lengths): own codes 29.8 and
 26.7; aligned with own silence 34.3 and 29.5; aligned with one code of silence 42.8 and 29.5; own
@@ -34,14 +35,18 @@ from word_code_readers import comparisons, found, tried
 from word_code_recordings import ADULT, Sample, learnt, manifest
 from word_codes import written
 
-from voicenym.corpus.cpu_count import cores
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import ORIGINAL
+from voicenym.corpus.workers.cpu_count import cores
 from voicenym.metrics import word_errors
 from voicenym.nets.content import word_code_bottleneck
 from voicenym.nets.words.whisper_published import published
 from voicenym.nets.words.word_code_content import WordCodeContent
-from voicenym.training.content.native_code_targets import NativeTarget, NativeTargets, matched
+from voicenym.training.content.native_codes.native_code_targets import (
+    NativeTarget,
+    NativeTargets,
+    matched,
+)
 from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 
 ABOUT = 80

@@ -7,9 +7,9 @@ r"""Training of native codes with windows that are drawn, varied and encoded ane
 GPU Whisper is the smaller part of a step, and no window need come twice: pace, vocal tract length
 (warped filterbank, Jaitly and Hinton 2013), channel (a smooth gain over the bands), noise, masked
 bands (Park et al. 2019) and the states' dropout are drawn for each. Losses are those of
-``voicenym.training.content.train_native_codes``, but the adversary hears sequences: the one-hot
-codes, with gradients of the softmax, through two convolutions. The weights that are kept are
-exponential means over some hundred steps, at 35, 55, 75 and 100 % of the time.
+``voicenym.training.content.native_codes.train_native_codes``, but the adversary hears sequences:
+the one-hot codes, with gradients of the softmax, through two convolutions. The weights that are
+kept are exponential means over some hundred steps, at 35, 55, 75 and 100 % of the time.
 
 The bundled encoder of drawn accents is the mean, at 55 %, of ``--adversary 0.3 --words 1 --seed 1``
 and of ``--adversary 0.6 --words 1`` (docs/research/word-codes-native.md).
@@ -39,13 +39,21 @@ from voicenym.nets.masked_batch import padded, valid
 from voicenym.nets.words.whisper import Encoder
 from voicenym.nets.words.whisper_published import Published, published
 from voicenym.nets.words.word_code_content import WordCodeContent
-from voicenym.training.content.native_code_targets import UNKNOWN, NativeTargets, matched
-from voicenym.training.content.reading_alignment import quiet
-from voicenym.training.content.speaker_branch import growth
-from voicenym.training.content.speech_windows import GAIN, LEVEL, PAUSE, pieces
-from voicenym.training.content.train_native_codes import NativeCodesConfig, moments, started
-from voicenym.training.content.train_word_codes import places_of, with_blank
-from voicenym.training.content.transcript_tokens import Tokenizer
+from voicenym.training.content.bottleneck.speaker_branch import growth
+from voicenym.training.content.native_codes.native_code_targets import (
+    UNKNOWN,
+    NativeTargets,
+    matched,
+)
+from voicenym.training.content.native_codes.reading_alignment import quiet
+from voicenym.training.content.native_codes.train_native_codes import (
+    NativeCodesConfig,
+    moments,
+    started,
+)
+from voicenym.training.content.word_codes.speech_windows import GAIN, LEVEL, PAUSE, pieces
+from voicenym.training.content.word_codes.train_word_codes import places_of, with_blank
+from voicenym.training.content.word_codes.transcript_tokens import Tokenizer
 from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 
 RATE, CODE = 16_000, 640

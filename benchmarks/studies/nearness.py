@@ -8,8 +8,8 @@ trivial changes are (``docs/security.md``).
 
 Two sentences of each adult of speechocean762's dev split (tune or report half of the speakers)
 under some keys; every segment of about a second by the two measures of
-:mod:`voicenym.corpus.signal_similarity`, and every recording as the writer judges it. ``vcloak`` is
-judged by the bundled verifier, and shown by the signal, too.
+:mod:`voicenym.corpus.nearness.signal_similarity`, and every recording as the writer judges it.
+``vcloak`` is judged by the bundled verifier, and shown by the signal, too.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ import soxr
 import torch
 
 import voicenym
-from voicenym.corpus.near_original import (
+from voicenym.corpus.nearness.near_original import (
     MOST_SHARE,
     NEAR_CORRELATION,
     NEAR_DISTANCE,
     NearOriginalCheck,
     nearly,
 )
-from voicenym.corpus.segment_similarity import Segments
-from voicenym.corpus.signal_similarity import SignalSimilarity
+from voicenym.corpus.nearness.segment_similarity import Segments
+from voicenym.corpus.nearness.signal_similarity import SignalSimilarity
 from voicenym.errors import AudioError
 
 RATE = 16_000

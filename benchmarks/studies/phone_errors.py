@@ -30,19 +30,19 @@ import numpy as np
 import torch
 
 from voicenym.anonymizer.registry import SYSTEMS
+from voicenym.corpus.readers.recording_subsets import halved
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import halved
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.telephone_line import TelephoneLine
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.metrics import word_errors
 from voicenym.metrics.metric_inputs import RecognisedPhones
 from voicenym.metrics.phone_error_rate import PHONES
 from voicenym.nets.words.phone_model import SMALL
 from voicenym.pseudonym import Key
 from voicenym.recognition import recogniser
-from voicenym.recognition.phone_recogniser import FramePhones, pronounced
+from voicenym.recognition.phones.phone_recogniser import FramePhones, pronounced
 from voicenym.training.speech.speech_cache import SpeechCache
 
 CORPUS = "speechocean762"

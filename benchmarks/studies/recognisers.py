@@ -31,18 +31,18 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 import numpy as np
 import torch
 
+from voicenym.corpus.readers.recording_subsets import spread
 from voicenym.corpus.recording import RATE, Recording
-from voicenym.corpus.recording_subsets import spread
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words.phones import SILENCE
 from voicenym.pseudonym import Key
 from voicenym.recognition import of_folder
-from voicenym.recognition.alignment import Alignments, pronunciations
 from voicenym.recognition.hybrid_recogniser import Hybrid
 from voicenym.recognition.interface import Recogniser
-from voicenym.recognition.sphinx import Sphinx
+from voicenym.recognition.processes.alignment import Alignments, pronunciations
+from voicenym.recognition.processes.sphinx import Sphinx
 
 CORPUS = "speechocean762"
 

@@ -30,13 +30,13 @@ import spoken_secrets
 
 from voicenym import Key
 from voicenym.errors import RedactionError
-from voicenym.redaction.entity_analyzer import EntityAnalyzer
-from voicenym.redaction.own_list import EXACT, OwnList
+from voicenym.redaction.finding.entity_analyzer import EntityAnalyzer
+from voicenym.redaction.finding.own_list import EXACT, OwnList
+from voicenym.redaction.finding.word_finder import WordFinder
 from voicenym.redaction.redactor import LEAST_CONFIDENCE, Redactor
 from voicenym.redaction.removal import Decision
+from voicenym.redaction.replacements.spoken_replacements import ReplacementVoice
 from voicenym.redaction.sound_removal import WORD
-from voicenym.redaction.spoken_replacements import ReplacementVoice
-from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import Interval, union, widened
 from voicenym.systems.asr_tts import AsrTts
 from voicenym.transcription.faster_whisper_words import FasterWhisperWords

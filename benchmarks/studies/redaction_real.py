@@ -15,10 +15,10 @@ from collections import Counter
 from pathlib import Path
 
 from voicenym.errors import VoicenymError
-from voicenym.redaction.entity_analyzer import EntityAnalyzer
+from voicenym.redaction.finding.entity_analyzer import EntityAnalyzer
+from voicenym.redaction.finding.spoken_numbers import numbers
+from voicenym.redaction.finding.word_finder import WordFinder
 from voicenym.redaction.redactor import LEAST_CONFIDENCE, Redactor
-from voicenym.redaction.spoken_numbers import numbers
-from voicenym.redaction.word_finder import WordFinder
 from voicenym.transcription.faster_whisper_words import FasterWhisperWords
 
 ADULT = 18

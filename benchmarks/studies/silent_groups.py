@@ -17,7 +17,7 @@ from pathlib import Path
 
 import torch
 
-from voicenym.corpus.recording_subsets import halved
+from voicenym.corpus.readers.recording_subsets import halved
 from voicenym.corpus.recordings import recordings
 from voicenym.nets.words import silent_groups
 from voicenym.nets.words.whisper import RATE, STATE, Encoder

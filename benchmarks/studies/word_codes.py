@@ -52,7 +52,7 @@ from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper import STATE, Whisper
 from voicenym.nets.words.whisper_published import Published, published
 from voicenym.private import private_folder
-from voicenym.training.content.transcript_tokens import Tokenizer
+from voicenym.training.content.word_codes.transcript_tokens import Tokenizer
 
 ROWS = 16
 """Windows that are decoded together."""

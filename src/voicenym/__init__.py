@@ -21,7 +21,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer, Card, Stream, available, load, revisions
     from voicenym.audio import Audio, read, write
-    from voicenym.corpus.fallback import anonymize
+    from voicenym.corpus.batches.fallback import anonymize
     from voicenym.errors import VoicenymError
     from voicenym.pseudonym import Key, Pseudonym
     from voicenym.training.recipes import train
@@ -33,7 +33,7 @@ _FACE = {
     "write": "voicenym.audio",
     "Key": "voicenym.pseudonym",
     "Pseudonym": "voicenym.pseudonym",
-    "anonymize": "voicenym.corpus.fallback",
+    "anonymize": "voicenym.corpus.batches.fallback",
     "Anonymizer": "voicenym.anonymizer",
     "Card": "voicenym.anonymizer",
     "Stream": "voicenym.anonymizer",

@@ -78,6 +78,14 @@ class AudioError(VoicenymError):
     """A recording that cannot be read, written or anonymized as it is."""
 
 
+class DiskFullError(AudioError):
+    """A file that cannot be written, since its disk is full, or its owner's share of it."""
+
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Numbers of errors of a disk that is full."""
+
+
 class KeyFileError(VoicenymError):
     """A key file that is missing, malformed, or would be overwritten."""
 

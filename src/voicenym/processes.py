@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing.context import ForkServerContext, ForkServerProcess, SpawnContext, SpawnProcess
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ _RUN = (
     "runpy.run_module(sys.argv[2], run_name='__main__', alter_sys=True)"
 )
 _lock = threading.RLock()
+_no_copies = threading.Event()
 LONGEST_FOLDER = 40
 """Most characters of the folder of sockets: Ray's lie 60 deeper, and 107 are allowed."""
 
@@ -93,6 +94,7 @@ class ForkedProcess(ForkServerProcess):
     @staticmethod
     def _Popen(process_obj: Any) -> Any:
         with isolated():
+            _check_copies()
             return ForkServerProcess._Popen(process_obj)
 
 
@@ -113,6 +115,7 @@ def copying(modules: Sequence[str]) -> ForkedContext:
 
     Raises:
         VoicenymError: as :func:`isolated`; or this system cannot copy processes.
+        EOFError: after :func:`end_copying`.
     """
     if os.name != "posix" or sys.version_info < (3, 11, 1):
         raise VoicenymError(
@@ -123,9 +126,33 @@ def copying(modules: Sequence[str]) -> ForkedContext:
 
     found = ForkedContext()
     with isolated(), _short_sockets():
+        _check_copies()
         found.set_forkserver_preload(list(modules))
         forkserver.ensure_running()
     return found
+
+
+def allow_copying() -> None:
+    """Takes :func:`end_copying` back."""
+    _no_copies.clear()
+
+
+def end_copying() -> None:
+    """Kills the copied process; its copies run on. Whoever starts a copy gets EOFError, also in
+    another thread, which would else wait until the copied process has imported its modules.
+    """
+    from multiprocessing import forkserver
+
+    _no_copies.set()
+    pid = getattr(getattr(forkserver, "_forkserver", None), "_forkserver_pid", None)
+    if pid is not None:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _check_copies() -> None:
+    if _no_copies.is_set():
+        raise EOFError("no copies are started any more")
 
 
 def short_temporary_folder() -> str:

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from voicenym.anonymizer import check_device, devices, load
-from voicenym.apps.cli.engine_options import check_system
+from voicenym.apps.cli.options.engine_options import check_system
 from voicenym.audio import Audio
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key

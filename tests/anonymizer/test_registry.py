@@ -29,7 +29,7 @@ from voicenym.anonymizer import (
 )
 from voicenym.apps.cli import _of_other_package
 from voicenym.apps.cli.systems import systems
-from voicenym.corpus.batch_task import in_words
+from voicenym.corpus.batches.batch_task import in_words
 from voicenym.errors import UnknownSystemError
 from voicenym.registry import entry_points as points
 

@@ -481,7 +481,7 @@ def test_terminating_workers_leaves_no_partial_file(speech, tmp_path):
         speech(f"c/a/{i}.wav", seconds=30.0)
     script = (
         "import sys\n"
-        "import voicenym.corpus.worker_process as worker_process\n"
+        "import voicenym.corpus.workers.worker_process as worker_process\n"
         "from voicenym.apps.cli import main\n"
         "worker_process.GRACE = 300.0  # workers of a busy machine take long to end\n"
         "sys.argv = ['voicenym', 'anonymize', 'c', '-o', 'out', '-j', '2']\n"

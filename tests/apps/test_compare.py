@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("scipy")
 
-from voicenym.apps.cli import tables
+from voicenym.apps.cli.terminal import tables
 from voicenym.evaluation import results_file
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
 

@@ -13,7 +13,8 @@ import torch
 from typer.testing import CliRunner
 
 from voicenym.anonymizer import Figure, declarations
-from voicenym.apps.cli import app, measured, protection_steps
+from voicenym.apps.cli import app
+from voicenym.apps.cli.measured_systems import measured, protection_steps
 from voicenym.errors import UnknownSystemError
 
 

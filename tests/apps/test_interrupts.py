@@ -76,7 +76,7 @@ def test_the_import_of_the_command_line_ends_without_a_traceback():
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "class Interrupting:\n"
         "    def find_spec(self, name, path=None, target=None):\n"
-        "        if name == 'voicenym.apps.cli.command_group':\n"
+        "        if name == 'voicenym.apps.cli.terminal.command_group':\n"
         "            signal.raise_signal(signal.SIGINT)\n"
         "sys.meta_path.insert(0, Interrupting())\n"
         "from voicenym.__main__ import main\n"

@@ -69,14 +69,21 @@ def test_shares_that_do_not_fit_are_refused():
     words = second.words.split()
     changed = " ".join([words[0], *reversed(words[1:])])
     wrong = key_shares.Share.parse(second.text().replace(second.words, changed), "x")
-    with pytest.raises(KeyFileError, match="do not fit together"):
+    with pytest.raises(KeyFileError, match=r"^x: a word of the share is wrong"):
         key_shares.join([first, wrong])
+    with pytest.raises(KeyFileError, match=r"^x: a word of the share is wrong"):
+        key_shares.join([wrong, first, third])  # named, though the others suffice
     foreign = key_shares.split(Key(bytes(32), {"mcadams": 2, "recast": 1}), 3, 2)[1]
-    with pytest.raises(KeyFileError, match="different keys"):
+    foreign = key_shares.Share.parse(foreign.text(), "y")
+    with pytest.raises(KeyFileError, match=r"^share 3 and y are of different keys"):
         key_shares.join([third, foreign])
     again = key_shares.split(KEY, 3, 2)[1]  # of the same key, from another division
-    with pytest.raises(KeyFileError, match="do not fit together"):
+    with pytest.raises(KeyFileError, match=r"^share 3 and share 2 do not fit together"):
         key_shares.join([third, again])
+    text = first.text().replace("2 needed", "3 needed")
+    of_three = [key_shares.Share.parse(text, "z"), second, third]
+    with pytest.raises(KeyFileError, match=r"^z: the share is damaged: .* needs 2 shares, and not"):
+        key_shares.join(of_three)
     for text, why in (("hello", "no share"), (f"{key_shares.HEADER}\nshare\n", "damaged")):
         with pytest.raises(KeyFileError, match=f"^f: .*{why}"):
             key_shares.Share.parse(text, "f")
@@ -142,6 +149,15 @@ def test_shares_are_on_the_disk_before_the_key_may_be_destroyed(path, tmp_path, 
     written = [*(tmp_path / "shares").iterdir(), tmp_path / "shares", tmp_path]
     assert {place.stat().st_ino for place in written} <= set(flushed)
     assert len(written) == 5
+
+
+def test_a_share_or_no_file_in_place_of_a_key_names_the_way_to_the_key(tmp_path):
+    share = key_shares.split(KEY, 3, 2)[0]
+    (tmp_path / "share-1.txt").write_text(f"\ufeff{share.text()}")
+    with pytest.raises(KeyFileError, match=r"share-1\.txt: is a share of a key; .*key join"):
+        Key.load(tmp_path / "share-1.txt")
+    with pytest.raises(KeyFileError, match=r"gone: no such key file; .* shares only .*key join"):
+        Key.load(tmp_path / "gone")
 
 
 def test_without_the_package_the_error_names_the_extra(monkeypatch):

@@ -61,7 +61,7 @@ def test_design_export_and_analyse(command, options, tmp_path):
 
 
 def answer(folder):
-    from voicenym.apps.cli.listen_demo import _simulate
+    from voicenym.apps.cli.listening.listen_demo import _simulate
 
     _simulate(folder, 6)
 

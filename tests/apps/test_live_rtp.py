@@ -19,7 +19,7 @@ import numpy
 import pytest
 from rtp_peer import Peer
 
-from voicenym.live.rtp_payload import payload
+from voicenym.live.rtp.rtp_payload import payload
 
 HELPERS = Path(__file__).resolve().parents[1] / "helpers"
 COUNT = 160

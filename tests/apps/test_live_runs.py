@@ -8,8 +8,8 @@ import pytest
 import torch
 from live_line import Clock
 
-from voicenym.apps.cli import live_runs
-from voicenym.apps.cli.batch_report import Messages
+from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.live_sessions import live_runs
 from voicenym.errors import VoicenymError
 from voicenym.live import block_choice
 

@@ -8,7 +8,7 @@ import math
 import pytest
 from rich.console import Console
 
-from voicenym.apps.cli.live_view import METER, meter, panel
+from voicenym.apps.cli.live_sessions.live_view import METER, meter, panel
 from voicenym.live.live_state import LiveStatus, State
 
 

@@ -307,7 +307,7 @@ def test_an_hour_takes_no_more_memory_than_ten_minutes(counting, minutes):
 
 
 def test_progress_tells_how_far_a_step_is(capsys):
-    from voicenym.apps.cli.progress import Progress
+    from voicenym.apps.cli.terminal.progress import Progress
 
     with Progress(quiet=False) as stage:
         stage("transcribing")

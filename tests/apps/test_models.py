@@ -16,7 +16,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets import hub
 from voicenym.nets.catalogue import CATALOGUE
 from voicenym.nets.speakers.speaker_encoders import load, make
-from voicenym.nets.weights_home import VARIABLE
+from voicenym.nets.weights.weights_home import VARIABLE
 from voicenym.verification.verifiers import verifier
 
 SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}

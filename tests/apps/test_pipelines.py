@@ -165,7 +165,7 @@ def test_who_evaluates_all_hears_what_is_left_out_for_want_of_weights(
     pipelines, monkeypatch, capsys, tmp_path
 ):
     from voicenym.anonymizer import available, usable
-    from voicenym.apps.cli.evaluate_plan import say_left_out
+    from voicenym.apps.cli.evaluating.evaluate_plan import say_left_out
     from voicenym.errors import VoicenymError
 
     found = usable(say_left_out)

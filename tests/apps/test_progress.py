@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from voicenym.apps.cli.batch_report import BatchProgress
-from voicenym.apps.cli.progress import Progress
+from voicenym.apps.cli.anonymizing.batch_report import BatchProgress
+from voicenym.apps.cli.terminal.progress import Progress
 
 
 @pytest.mark.parametrize(("quiet", "given"), [(False, "first\nsecond\n"), (True, "")])

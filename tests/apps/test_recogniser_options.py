@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from voicenym.apps.cli.recogniser_options import (
+from voicenym.apps.cli.options.recogniser_options import (
     named,
     phones_of,
     recogniser_of,

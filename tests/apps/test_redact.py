@@ -260,7 +260,7 @@ def test_removal_and_people_fail_closed(command, scripted, two_people, tmp_path)
 def test_words_and_people_go_on_where_they_were_interrupted(
     command, scripted, two_people, tmp_path, monkeypatch
 ):
-    from voicenym.corpus import several_speakers
+    from voicenym.corpus.people import several_speakers
 
     given, _ = two_people
     assert command(*given, "-o", "whole.wav").returncode == 0
@@ -284,7 +284,7 @@ def test_words_and_people_go_on_where_they_were_interrupted(
 
 
 def test_a_folder_goes_on_within_the_recording_in_work(command, scripted, tmp_path, monkeypatch):
-    from voicenym.corpus import batch_task
+    from voicenym.corpus.batches import batch_task
 
     (tmp_path / "in").mkdir()
     os.replace(tmp_path / "talk.wav", tmp_path / "in" / "talk.wav")
@@ -313,7 +313,7 @@ def test_a_folder_goes_on_within_the_recording_in_work(command, scripted, tmp_pa
 
 
 def test_a_recording_that_fails_keeps_nothing_heard(command, scripted, tmp_path, monkeypatch):
-    from voicenym.corpus import batch_task
+    from voicenym.corpus.batches import batch_task
     from voicenym.errors import AudioError
 
     def failing(*arguments, **others):

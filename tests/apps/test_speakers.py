@@ -8,8 +8,8 @@ import pytest
 import soundfile
 import soxr
 
+from voicenym.diarization.formats.turn_files import read_turns
 from voicenym.diarization.speaker_turns import Turn
-from voicenym.diarization.turn_files import read_turns
 from voicenym.pseudonym import Key
 
 RATE = 16_000
@@ -192,7 +192,7 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(command, talk, tmp_
 def test_a_failed_run_leaves_neither_the_timeline_nor_new_folders(
     command, talk, tmp_path, monkeypatch
 ):
-    from voicenym.corpus import hidden_voices
+    from voicenym.corpus.people import hidden_voices
     from voicenym.errors import AudioError
 
     def fail(*arguments, **others):
@@ -227,7 +227,7 @@ def test_a_failed_run_leaves_neither_the_timeline_nor_new_folders(
 def test_outputs_that_cannot_be_written_are_refused_before_the_work(
     command, talk, tmp_path, monkeypatch, options, why
 ):
-    from voicenym.corpus import several_speakers
+    from voicenym.corpus.people import several_speakers
 
     (tmp_path / "taken.html").touch()
     (tmp_path / "folder.html").mkdir()
@@ -320,7 +320,7 @@ def test_vectors_of_another_recording_are_not_used(command, talk, tmp_path, monk
 
 @pytest.fixture
 def short_groups(monkeypatch):
-    from voicenym.corpus import hidden_voices
+    from voicenym.corpus.people import hidden_voices
 
     monkeypatch.setattr(hidden_voices, "GROUP_SECONDS", 1.0)
 

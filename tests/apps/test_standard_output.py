@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 PROGRAM = """
 import sys
-from voicenym.apps.cli.standard_output import for_sound_alone
+from voicenym.apps.cli.terminal.standard_output import for_sound_alone
 print("before")
 with for_sound_alone() as output:
     print("while")
@@ -26,3 +28,23 @@ def test_what_a_system_prints_is_not_in_the_sound():
     )
     assert done.stdout.split() == [b"soundafter"]
     assert done.stderr.split() == [b"before", b"while"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ["live", "--stdin", "--stdout", "-s", "mcadams", "--quiet"],
+        ["anonymize", "-", "-s", "mcadams", "--quiet"],
+    ],
+)
+def test_sound_for_a_closed_output_is_an_error(line):
+    """It would be computed, and lost, and the exit status would say that all is well."""
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "voicenym", *line],
+        input=bytes(3200),
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert b"standard output is closed; " in done.stderr
+    assert b"Traceback" not in done.stderr

@@ -9,8 +9,9 @@ import re
 import pytest
 
 from voicenym.anonymizer import available, system_class
-from voicenym.apps.cli import measured, tables
+from voicenym.apps.cli.measured_systems import measured
 from voicenym.apps.cli.systems import page, ranked
+from voicenym.apps.cli.terminal import tables
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -93,7 +94,7 @@ def test_the_end_of_a_run_states_protection_and_price():
 def test_a_run_ends_with_the_same_figure_without_a_system_as_the_readme(root):
     """Of all figures of original speech the strongest attacker's counts, in both places."""
     from voicenym.anonymizer import system_class
-    from voicenym.apps.cli.measured import summary
+    from voicenym.apps.cli.measured_systems.measured import summary
 
     (row,) = [
         line for line in (root / "README.md").read_text().splitlines() if "| (original) |" in line

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from voicenym.apps.cli import tables
-from voicenym.apps.cli.tables import Column, aligned, emit, field, interval, separated
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.tables import Column, aligned, emit, field, interval, separated
 
 RECORDS = [
     {"name": "first", "size": 5, "what": "a short text"},

@@ -112,7 +112,7 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
     import torch
 
     transformers = pytest.importorskip("transformers")
-    from voicenym.training.content.unit_features import features_of
+    from voicenym.training.content.units.unit_features import features_of
     from voicenym.training.run.machine import Machine
 
     sizes = {
@@ -136,7 +136,7 @@ def test_a_layer_of_xls_r_gives_units_by_its_weights(tmp_path):
 
 def test_what_base_hears_of_content_gives_units(buzzers, tmp_path):
     from voicenym.systems.base import BUNDLED
-    from voicenym.training.content.unit_features import features_behind, features_of
+    from voicenym.training.content.units.unit_features import features_behind, features_of
     from voicenym.training.run.machine import Machine
 
     received, source = features_of("base", 0, Machine("cpu"))

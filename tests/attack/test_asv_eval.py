@@ -28,7 +28,7 @@ every: 2
 
 @pytest.fixture
 def training(tmp_path, monkeypatch):
-    monkeypatch.setattr("voicenym.corpus.cpu_count.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.corpus.workers.cpu_count.cores", lambda: 1)
     return AttackerTraining(tmp_path / "attackers", 3600.0, None, voices=1)
 
 

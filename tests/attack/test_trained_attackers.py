@@ -35,7 +35,7 @@ every: 3
 @pytest.fixture
 def training(tmp_path, monkeypatch):
     # Threads wait on a busy machine.
-    monkeypatch.setattr("voicenym.corpus.cpu_count.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.corpus.workers.cpu_count.cores", lambda: 1)
     config = tmp_path / "tiny.yaml"
     config.write_text(CONFIG)
     return AttackerTraining(tmp_path / "attackers", 3600.0, None, voices=2, config=str(config))

@@ -72,7 +72,7 @@ def test_it_runs_where_its_weights_are(pretrained, tmp_path):
 
 
 def test_it_finds_people_who_are_only_thinly_disguised(voice, pretrained, tmp_path, monkeypatch):
-    monkeypatch.setattr("voicenym.corpus.cpu_count.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.corpus.workers.cpu_count.cores", lambda: 1)
     config = """
 seconds: 0.5
 batch: 16

@@ -63,7 +63,7 @@ def test_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
 
 
 def test_disk_full(tmp_path, monkeypatch):
-    from voicenym.audio import wav_sink
+    from voicenym.audio.sinks import wav_sink
 
     def full(self, block):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

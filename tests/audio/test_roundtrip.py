@@ -217,7 +217,7 @@ def test_memory_is_bounded(tmp_path):
 
 
 def test_rf64_beyond_4_gib_is_announced(tmp_path):
-    from voicenym.audio.wav_sink import WavSink
+    from voicenym.audio.sinks.wav_sink import WavSink
 
     sink = WavSink(tmp_path / "a.wav", "pcm_s16le", 48000, 2, rf64=False)
     sink._bytes = 5 << 30  # as if so much had been written

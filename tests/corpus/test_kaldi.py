@@ -8,10 +8,10 @@ from contextlib import suppress
 import pytest
 import soundfile
 
-from voicenym.apps.cli.anonymize_inputs import read_inputs
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.file_plan import check_distinct
-from voicenym.corpus.kaldi_plan import read_kaldi
+from voicenym.apps.cli.anonymizing.anonymize_inputs import read_inputs
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.plans.file_plan import check_distinct
+from voicenym.corpus.plans.kaldi_plan import read_kaldi
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -112,7 +112,7 @@ def test_a_table_that_is_none_is_not_replaced(data, tmp_path, command):
 
 def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
     """Cuts are made in memory: below the output there is only what was anonymized."""
-    import voicenym.corpus.batch_task as task
+    import voicenym.corpus.batches.batch_task as task
 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))  # no temporary files
     output = tmp_path / "anon"

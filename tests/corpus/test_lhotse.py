@@ -7,9 +7,9 @@ import torch
 
 import voicenym
 from voicenym.anonymizer import load
-from voicenym.apps.cli.anonymize_inputs import read_inputs
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.lhotse_manifest import read_manifest
+from voicenym.apps.cli.anonymizing.anonymize_inputs import read_inputs
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.plans.lhotse_manifest import read_manifest
 from voicenym.corpus.recordings import recordings, skipped
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key

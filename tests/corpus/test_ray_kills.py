@@ -16,10 +16,11 @@ import pytest
 import soundfile
 
 import voicenym
-from voicenym.corpus import batch_runner, ray_pool
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.engines import RayEngine
-from voicenym.corpus.file_plan import plan
+from voicenym.corpus.batches import batch_runner
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.batches.engines import RayEngine
+from voicenym.corpus.plans.file_plan import plan
+from voicenym.corpus.workers import ray_pool
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -103,7 +104,7 @@ def test_a_run_whose_node_is_killed_ends_with_an_error(corpus, expected, tmp_pat
     out, dead = tmp_path / "out", tmp_path / "dead"
 
     def prepare(settings, log):
-        from voicenym.corpus.batch_task import Worker
+        from voicenym.corpus.batches.batch_task import Worker
 
         worker = Worker(settings)
 

@@ -3,10 +3,10 @@ from pathlib import Path
 import pytest
 
 from voicenym.corpus.anonymized_files import matched
-from voicenym.corpus.file_plan import plan
-from voicenym.corpus.folder_walk import report
+from voicenym.corpus.plans.file_plan import plan
+from voicenym.corpus.readers.folder_walk import report
+from voicenym.corpus.readers.recording_subsets import halved, pool_of, spread
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import halved, pool_of, spread
 from voicenym.corpus.recordings import recordings, skipped
 from voicenym.errors import CorpusError
 

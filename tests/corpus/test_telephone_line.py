@@ -12,10 +12,10 @@ from voicenym.corpus.recording import RATE
 from voicenym.corpus.telephone_line import TelephoneLine
 from voicenym.corpus.transforms import Transform
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import utility
 from voicenym.evaluation.evaluation_plan import Plan
+from voicenym.evaluation.measurements import utility
 from voicenym.evaluation.protocol import evaluate
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.registry import Entry
 from voicenym.verification import verifiers
 

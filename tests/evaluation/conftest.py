@@ -13,10 +13,11 @@ from voicenym.attack.attackers import Ignorant, KeyHolder, Unprotected
 from voicenym.attack.key_search import KeySearch
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Anonymize
-from voicenym.evaluation import figures, protection
+from voicenym.evaluation import figures
 from voicenym.evaluation.evaluation_plan import Evidence
+from voicenym.evaluation.measurements import protection
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults
-from voicenym.evaluation.trials import Trials, build
+from voicenym.evaluation.trial_plans.trials import Trials, build
 
 SPEAKERS = 8
 SUFFIX = "_mcadams"

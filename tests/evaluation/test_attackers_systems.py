@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from voicenym.apps.cli.evaluate_plan import _attackers_systems
-from voicenym.apps.cli.evaluate_request import Request
+from voicenym.apps.cli.evaluating.evaluate_plan import _attackers_systems
+from voicenym.apps.cli.evaluating.evaluate_request import Request
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.targets import resources_of, targets_of
-from voicenym.evaluation.trials import build
-from voicenym.evaluation.voice_targets import drawn
+from voicenym.evaluation.trial_plans.trials import build
+from voicenym.evaluation.trial_plans.voice_targets import drawn
 from voicenym.pseudonym import Key
 
 THEIRS = Key(bytes(32))

@@ -6,8 +6,8 @@ import runpy
 from pathlib import Path
 
 from voicenym.corpus.recordings import recordings
-from voicenym.evaluation.trial_lists import find_lists
-from voicenym.evaluation.voiceprivacy import from_voiceprivacy
+from voicenym.evaluation.trial_plans.trial_lists import find_lists
+from voicenym.evaluation.trial_plans.voiceprivacy import from_voiceprivacy
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "studies" / "challenge_layout.py"
 

@@ -174,5 +174,21 @@ def test_mistakes_are_one_line(challenge, tmp_path):
 
     assert "2020, 2022, 2024, not 2021" in refused(challenge, "--year", 2021)
     assert "give the challenge's data/" in refused(tmp_path / "train-clean-360")
+    trials = challenge / "libri_dev_trials_f" / "trials"
+    rows = trials.read_text()
+    for spoiled in (lambda: trials.write_text("\n"), trials.unlink):
+        spoiled()
+        printed = refused(challenge)
+        assert f"{trials.parent}: has no list trials" in printed
+    (challenge / "libri_dev").mkdir()  # the lists of a test set may be in one folder
+    (challenge / "libri_dev" / "trials_f").write_text(rows)
+    (challenge / "libri_test_enrolls" / "enrolls").unlink()
+    assert "libri_test_enrolls: has no list enrolls" in refused(challenge)
+    (challenge / "libri_dev_enrolls" / "wav.scp").unlink()
+    assert "libri_dev_enrolls: has no wav.scp" in refused(challenge)
+
+
+def test_without_other_speech_the_cure_is_the_pool(challenge, tmp_path):
     shutil.rmtree(tmp_path / "train-clean-360")
-    assert "give --pool DIR" in refused(challenge)
+    done = run(challenge, "-s", "mcadams", "-o", tmp_path / "out")
+    assert "give --pool DIR" in str(done.exception)

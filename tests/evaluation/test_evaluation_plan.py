@@ -11,7 +11,7 @@ pytest.importorskip("scipy")
 
 from voicenym.corpus.recording import Recording
 from voicenym.evaluation.evaluation_plan import Plan, key
-from voicenym.evaluation.trials import Part, Trials, build
+from voicenym.evaluation.trial_plans.trials import Part, Trials, build
 
 
 def trials(text="", parts=True):

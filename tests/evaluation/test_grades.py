@@ -5,8 +5,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from voicenym.attack.controls import ORIGINAL
-from voicenym.evaluation import text_summary
-from voicenym.evaluation.comparison import compare
+from voicenym.evaluation.comparisons.comparison import compare
 from voicenym.evaluation.grades import (
     BROKEN,
     NOT_ATTACKED,
@@ -15,6 +14,9 @@ from voicenym.evaluation.grades import (
     grade,
     ungraded,
 )
+from voicenym.evaluation.reports import text_summary
+from voicenym.evaluation.reports.run_ending import ending
+from voicenym.evaluation.reports.verdict import in_a_sentence, verdict
 from voicenym.evaluation.results import (
     AttackFigures,
     Control,
@@ -22,8 +24,6 @@ from voicenym.evaluation.results import (
     Measured,
     SystemResults,
 )
-from voicenym.evaluation.run_ending import ending
-from voicenym.evaluation.verdict import in_a_sentence, verdict
 
 
 def attack(name, eer, *, informed=True, holds_key=False, broken=False, works=False):

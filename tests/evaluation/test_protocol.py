@@ -17,18 +17,13 @@ from typer.testing import CliRunner
 from voicenym.apps.cli import app
 from voicenym.attack import inversion
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import (
-    card_figures,
-    card_table,
-    diversity,
-    protocol,
-    results_file,
-    saved_scores,
-)
+from voicenym.evaluation import card_figures, card_table, protocol, results_file
+from voicenym.evaluation.comparisons import saved_scores
 from voicenym.evaluation.evaluation_plan import Plan
+from voicenym.evaluation.measurements import diversity
 from voicenym.evaluation.protocol import evaluate
 from voicenym.evaluation.results import Measured
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.registry import Entry
 from voicenym.verification import verifiers as verifiers
 
@@ -181,8 +176,8 @@ def test_statistics_are_trained_on_what_their_attacker_knows(corpus):
     """The ignorant know originals alone; the informed protect the pool with their own key."""
     from voicenym.attack.scenario import Protection, Scenario
     from voicenym.corpus.embedder import Embedder
-    from voicenym.evaluation import protection
     from voicenym.evaluation.evaluation_plan import key
+    from voicenym.evaluation.measurements import protection
     from voicenym.verification.voice_statistics import VoiceStatistics
 
     transcripts = []

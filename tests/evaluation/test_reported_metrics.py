@@ -14,16 +14,12 @@ pytest.importorskip("scipy")
 pytest.importorskip("matplotlib")
 
 from voicenym.errors import DependencyError, ScoreError, VoicenymError
-from voicenym.evaluation import (
-    card_figures,
-    report,
-    reported_metrics,
-    results_file,
-    saved_scores,
-)
-from voicenym.evaluation.comparison import compare
+from voicenym.evaluation import card_figures, reported_metrics, results_file
+from voicenym.evaluation.comparisons import saved_scores
+from voicenym.evaluation.comparisons.comparison import compare
 from voicenym.evaluation.reported_metrics import METRICS, headline, measure, metrics, named, of
-from voicenym.evaluation.text_summary import summary
+from voicenym.evaluation.reports import report
+from voicenym.evaluation.reports.text_summary import summary
 from voicenym.metrics import Speakers
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Measured, Metric
 from voicenym.metrics.metric_inputs import TrialScores

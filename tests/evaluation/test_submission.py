@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from voicenym import Key
 from voicenym.apps.cli import app
 from voicenym.apps.cli.evaluate import evaluate as command
-from voicenym.apps.cli.evaluate_plan import plan_of
-from voicenym.apps.cli.evaluate_request import Request
+from voicenym.apps.cli.evaluating.evaluate_plan import plan_of
+from voicenym.apps.cli.evaluating.evaluate_request import Request
 from voicenym.attack.attacker_list import attackers
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut

@@ -13,7 +13,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
 from voicenym.corpus.transforms import Transform
 from voicenym.evaluation.evaluation_plan import Plan
-from voicenym.evaluation.trials import build
+from voicenym.evaluation.trial_plans.trials import build
 from voicenym.evaluation.usable_recordings import sound
 
 HIDDEN, OTHER = Transform(), Transform()

@@ -10,8 +10,8 @@ import sys
 from live_line import Negative
 
 from voicenym.__main__ import main
-from voicenym.apps.cli import live_runs
-from voicenym.apps.cli.batch_report import Messages
+from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.live_sessions import live_runs
 from voicenym.live import block_choice, echo_check
 
 live_runs.live_voice = lambda *given: live_runs.Voice(  # type: ignore[assignment]

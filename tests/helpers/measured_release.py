@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from voicenym.evaluation.conditions import ConditionSize
 from voicenym.evaluation.results import AttackFigures, Control, Evaluation, Measured, SystemResults
+from voicenym.evaluation.trial_plans.conditions import ConditionSize
 
 
 def attack(

@@ -6,8 +6,8 @@ import socket
 
 import numpy
 
-from voicenym.live.rtp_packet import RtpPacket, parsed
-from voicenym.live.rtp_payload import RtpPayload
+from voicenym.live.rtp.rtp_packet import RtpPacket, parsed
+from voicenym.live.rtp.rtp_payload import RtpPayload
 
 
 class Peer:

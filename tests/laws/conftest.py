@@ -11,7 +11,7 @@ import pytest
 import torch
 from scripted_retelling import ScriptedListener, ScriptedSynthesiser
 
-from voicenym.nets.weights_home import VARIABLE
+from voicenym.nets.weights.weights_home import VARIABLE
 from voicenym.systems.asr_tts import AsrTts
 
 Talk = Callable[..., torch.Tensor]

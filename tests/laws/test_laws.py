@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from voicenym.anonymizer import COMPARISONS, Stream, available, load, system_class, working_rate
 from voicenym.audio import Audio
-from voicenym.corpus.single_file import anonymize_file
+from voicenym.corpus.batches.single_file import anonymize_file
 from voicenym.dsp.overlap_add import OverlapAdd
 from voicenym.errors import AudioError, UnknownSystemError
 from voicenym.pseudonym import Key

@@ -30,10 +30,11 @@ class Spoken(MediaStreamTrack):
 
     kind = "audio"
 
-    def __init__(self, samples, paced=False, layout="mono", kind="s16"):
+    def __init__(self, samples, paced=False, layout="mono", telephone_from=None):
         super().__init__()
-        self.samples, self.paced, self.layout, self.format = samples, paced, layout, kind
+        self.samples, self.paced, self.layout = samples, paced, layout
         self.place, self.begun = 0, None
+        self.telephone_from = telephone_from  # sample from which frames are of 8 kHz
 
     async def recv(self):
         loop = asyncio.get_running_loop()
@@ -42,14 +43,16 @@ class Spoken(MediaStreamTrack):
         self.begun = loop.time() if self.begun is None else self.begun
         if self.paced:
             await asyncio.sleep(max(0.0, self.begun + self.place / RATE - loop.time()))
-        part = self.samples[self.place : self.place + COUNT]
+        part, rate = self.samples[self.place : self.place + COUNT], RATE
+        if self.telephone_from is not None and self.place >= self.telephone_from:
+            part, rate = part[::6], RATE // 6
         whole = (part * 32_767).astype(numpy.int16)
         channels = 2 if self.layout == "stereo" else 1
         frame = av.AudioFrame.from_ndarray(
             whole.repeat(channels)[None], format="s16", layout=self.layout
         )
-        frame.sample_rate, frame.pts = RATE, self.place
-        frame.time_base = fractions.Fraction(1, RATE)
+        frame.sample_rate, frame.pts = rate, self.place * rate // RATE
+        frame.time_base = fractions.Fraction(1, rate)
         self.place += COUNT
         return frame
 
@@ -153,7 +156,7 @@ def test_a_stopped_track_stops_its_source_and_ends():
     asyncio.run(call())
 
 
-def connected(monkeypatch, samples, make, wanted):
+def connected(monkeypatch, samples, make, wanted, **spoken):
     """Samples ``[time]`` that the far end of a call hears, of a voice that is hidden on the way.
 
     Two peer connections speak ICE, DTLS, SRTP and Opus over the loopback interface.
@@ -164,7 +167,7 @@ def connected(monkeypatch, samples, make, wanted):
         near, far = RTCPeerConnection(), RTCPeerConnection()
         arrived = asyncio.get_running_loop().create_future()
         far.on("track", lambda track: arrived.done() or arrived.set_result(track))
-        track = AnonymizedTrack(Spoken(samples, paced=True), make, 60.0)
+        track = AnonymizedTrack(Spoken(samples, paced=True, **spoken), make, 60.0)
         near.addTrack(track)
         await near.setLocalDescription(await near.createOffer())
         await far.setRemoteDescription(near.localDescription)
@@ -247,3 +250,23 @@ def test_over_peer_connections_a_fault_is_silence(monkeypatch):
     assert numpy.abs(out[: RATE // 5]).max() > 0.1, "it sounded before"
     last = out[-RATE // 4 :]
     assert numpy.abs(last).max() < 0.01
+
+
+def test_over_peer_connections_the_voice_goes_on_at_another_rate(monkeypatch):
+    """As when a switch puts the caller through from another line: the sender takes one rate."""
+    time = numpy.arange(3 * RATE) / RATE
+    samples = (0.3 * numpy.sin(2 * numpy.pi * 400 * time)).astype(numpy.float32)
+    rates = []
+
+    def make(rate):
+        rates.append(rate)
+        return Negative(0)
+
+    out, track = connected(
+        monkeypatch, samples, make, 5 * RATE // 2, telephone_from=RATE // 50 * 50
+    )
+    assert rates == [RATE, RATE // 6]
+    assert track.voice.failures == 0
+    before, after = out[RATE // 4 : RATE // 2], out[-RATE // 4 :]
+    assert numpy.linalg.norm(before) > 5
+    assert numpy.linalg.norm(after) == pytest.approx(numpy.linalg.norm(before), rel=0.2)

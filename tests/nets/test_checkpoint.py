@@ -9,10 +9,10 @@ import torch
 from safetensors.torch import save
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import weight_files
-from voicenym.nets.byte_planes import split
 from voicenym.nets.checkpoint import CONFIG, WEIGHTS, copy, fill, read, rebuilding, write
-from voicenym.nets.weight_files import DIFFERENCE, PLANES
+from voicenym.nets.weights import weight_files
+from voicenym.nets.weights.byte_planes import split
+from voicenym.nets.weights.weight_files import DIFFERENCE, PLANES
 
 STATE = {"a": torch.linspace(-1, 1, 12).reshape(3, 4), "n": torch.tensor([1, 2])}
 OTHER = {"a": STATE["a"] + 1, "n": torch.tensor([3, 4])}

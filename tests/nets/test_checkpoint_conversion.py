@@ -18,7 +18,7 @@ from voicenym.nets.hub import sha256
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.hifigan_generator import Generator, GeneratorSize
-from voicenym.nets.weight_norm import published
+from voicenym.nets.weights.weight_norm import published
 
 SMALL = {
     "ecapa": {"channels": 16, "size": 12, "attention": 8, "squeeze": 8},

@@ -20,7 +20,7 @@ from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.hub import fetched, place_of, pulled, sha256
 from voicenym.nets.speakers import speaker_encoders
 from voicenym.nets.weight_pull import pull
-from voicenym.nets.weights_home import VARIABLE
+from voicenym.nets.weights.weights_home import VARIABLE
 
 SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
 

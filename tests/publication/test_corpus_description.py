@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from voicenym.errors import AudioError, CorpusError
+from voicenym.errors import CorpusError
 from voicenym.publication.corpus_description import read, template
 
 
@@ -24,7 +24,7 @@ def test_a_template_is_refused_until_it_is_filled_in(tmp_path):
     template(path)
     with pytest.raises(CorpusError, match=r"licence, consent.*must be filled in"):
         read(path)
-    with pytest.raises(AudioError, match="exists already"):
+    with pytest.raises(CorpusError, match="exists already; fill it in, or choose another name"):
         template(path)
 
 
@@ -82,6 +82,7 @@ def test_wrong_fields_are_named(stated, line, message):
         ("licence", "CC-BY", "CC-BY.? is not on SPDX's list"),
         ("licence", "LicenseRef-ours", "is not on SPDX's list"),
         ("languages", ["English, please"], "BCP 47"),
+        ("languages", ["en", "german"], "languages has german; .*BCP 47"),
     ],
 )
 def test_words_that_state_nothing_are_refused(stated, name, value, message):

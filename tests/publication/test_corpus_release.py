@@ -17,9 +17,9 @@ import pytest
 import soundfile
 from measured_release import evaluation
 
+from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.run_lock import RunLock
-from voicenym.corpus.single_file import sha256_of
+from voicenym.corpus.run_records.run_lock import RunLock
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.publication import corpus_release, croissant, published_manifests
 from voicenym.publication.corpus_description import read
@@ -177,6 +177,24 @@ def test_figures_on_other_outputs_are_marked(request_of, report, tmp_path):
     assert "NOT MEASURED ON THESE FILES" in (tmp_path / "out" / "README.md").read_text("utf-8")
 
 
+def test_figures_of_other_settings_are_marked_and_warned_of(request_of, report, tmp_path):
+    """Of one system, settings protect more and less."""
+    found = evaluation("recast")
+    card, other = tmp_path / "out" / "README.md", "OF OTHER SETTINGS"
+    done = release(request_of(system_report=report(found), formats=()))
+    assert not done.notes
+    assert other not in card.read_text("utf-8")
+    shutil.rmtree(tmp_path / "out")
+    changed = {"name": "recast:bend=0.1", "parameters": {"bend": 0.1}, "per": "utterance"}
+    system = dataclasses.replace(found.systems[0], **changed)
+    place = report(dataclasses.replace(found, systems=(system,)))
+    done = release(request_of(system_report=place, formats=()))
+    (note,) = done.notes
+    assert "of recast:bend=0.1 with a voice for each utterance, and this corpus was made" in note
+    assert "made by recast with a voice for each speaker" in note
+    assert other in card.read_text("utf-8")
+
+
 def test_without_figures_the_card_says_that_nothing_is_known(request_of, tmp_path):
     release(request_of())
     card = (tmp_path / "out" / "README.md").read_text("utf-8")
@@ -329,6 +347,12 @@ def test_a_speaker_of_the_mapping_counts_as_a_name(request_of, anonymized, tmp_p
         release(request_of())
 
 
+def test_a_mapping_of_another_place_says_where_its_outputs_were(request_of, anonymized, tmp_path):
+    moved = anonymized.rename(tmp_path / "moved")
+    with pytest.raises(CorpusError, match=rf"outputs in {re.escape(str(anonymized))}; .*move it"):
+        release(dataclasses.replace(request_of(), corpus=moved))
+
+
 def test_a_mapping_is_read_from_any_folder(command, originals, stated, tmp_path, monkeypatch):
     command("key", "new", "k")
     options = ("-o", "anon", "-k", "k", "--rename", "-s", "recast", "--workers", "1")
@@ -383,6 +407,12 @@ def test_an_output_that_exists_is_kept(request_of, tmp_path):
     with pytest.raises(CorpusError, match="exists already"):
         release(request_of())
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
+
+
+def test_a_corpus_that_is_not_there_is_named(request_of, tmp_path):
+    missing = dataclasses.replace(request_of(), corpus=tmp_path / "nowhere")
+    with pytest.raises(CorpusError, match="nowhere: does not exist; give the anonymized corpus"):
+        release(missing)
 
 
 def test_an_output_within_the_corpus_is_refused(request_of, anonymized):

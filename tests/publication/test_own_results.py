@@ -8,7 +8,7 @@ import pytest
 from measured_release import evaluation
 
 from voicenym.errors import CorpusError
-from voicenym.publication.own_results import of_files, of_system
+from voicenym.publication.own_results import of_files, of_system, settings_of
 
 OWN = ("a" * 64, "b" * 64, "c" * 64)
 
@@ -39,6 +39,20 @@ def test_figures_of_the_system_on_other_outputs_are_marked(report):
 def test_figures_of_another_system_are_refused(report):
     with pytest.raises(CorpusError, match="holds no figures of the system that made the corpus"):
         of_system(report(evaluation("base")), {"recast"}, None, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "label"),
+    [
+        ("mcadams", {"low": 0.5, "high": 0.9, "device": "cpu"}, "mcadams"),
+        ("mcadams", {"low": 0.5, "high": 1}, "mcadams:high=1"),
+        ("base", {"weights": "/elsewhere/mine"}, "base:weights=mine"),
+        ("of another package", {"x": 1}, "of another package:x=1"),
+        ("of another package", None, "of another package"),
+    ],
+)
+def test_settings_of_a_log_are_named_as_in_a_report(name, parameters, label):
+    assert settings_of({"system": name, "parameters": parameters}) == label
 
 
 def test_one_of_several_systems_must_be_named(report):

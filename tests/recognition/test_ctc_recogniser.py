@@ -14,10 +14,10 @@ from voicenym.errors import AudioError, VoicenymError
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.nets.words.ctc import Alphabet
 from voicenym.recognition import available, recogniser
-from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ctc_recogniser import Decoding, decode, note
 from voicenym.recognition.language_model_weight import attach
-from voicenym.recognition.ngram import characters, train, words
+from voicenym.recognition.language_models.arpa import write_arpa
+from voicenym.recognition.language_models.ngram import characters, train, words
 
 TINY = {"size": 16, "layers": 1, "heads": 2, "kernel": 3, "channels": 4}
 ALPHABET = Alphabet(" ab")

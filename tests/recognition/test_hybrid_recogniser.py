@@ -17,10 +17,10 @@ from voicenym.nets.words.ctc import Alphabet
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import States
 from voicenym.recognition import of_folder, recogniser
-from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ctc_recogniser import Trained
 from voicenym.recognition.hybrid_recogniser import BONUSES, WEIGHTS, Hybrid, Search, attach
-from voicenym.recognition.ngram import train
+from voicenym.recognition.language_models.arpa import write_arpa
+from voicenym.recognition.language_models.ngram import train
 
 STATES = States(("A", "B", "C"))
 LEXICON = {"two": ["A B"], "too": ["A B"], "me": ["C"], "to": ["A"]}

@@ -11,12 +11,12 @@ from scripted_words import RATE, Scripted, Spoken, recording, spoken
 
 from voicenym.errors import AudioError, RedactionError
 from voicenym.redaction.checked_removal import ROUNDS, SINGLY
+from voicenym.redaction.finding.own_list import OwnList
+from voicenym.redaction.finding.word_finder import WordFinder
 from voicenym.redaction.findings_file import Line
-from voicenym.redaction.own_list import OwnList
 from voicenym.redaction.redacted_file import write_redacted
 from voicenym.redaction.redactor import Redactor
 from voicenym.redaction.sound_removal import BEEP, SILENCE
-from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import AFTER, BEFORE
 from voicenym.transcription.timed_words import Word
 from voicenym.transcription.transcript_files import format_text
@@ -133,7 +133,7 @@ def test_a_word_that_only_the_second_hearing_finds_is_removed_too(talk):
 
 def test_numbers_that_only_a_hearing_with_their_words_finds_are_removed(talk):
     """A small recogniser takes digits for other words, unless it is told that digits may occur."""
-    from voicenym.redaction.entity_analyzer import EntityAnalyzer
+    from voicenym.redaction.finding.entity_analyzer import EntityAnalyzer
 
     path, _, words, recogniser = talk("the code is for sticks then we left")
     hear, told = recogniser.hear, []

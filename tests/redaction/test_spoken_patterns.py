@@ -2,9 +2,9 @@
 
 import pytest
 
-from voicenym.redaction.spoken_addresses import addresses
-from voicenym.redaction.spoken_dates import dates
-from voicenym.redaction.spoken_numbers import numbers
+from voicenym.redaction.finding.spoken_addresses import addresses
+from voicenym.redaction.finding.spoken_dates import dates
+from voicenym.redaction.finding.spoken_numbers import numbers
 
 LEAST = 0.4
 
@@ -91,7 +91,7 @@ class TestNames:
         ],
     )
     def test_names(self, text, expected):
-        from voicenym.redaction.proper_names import names
+        from voicenym.redaction.finding.proper_names import names
 
         assert [n.removeprefix("Dr. ") for n in found(names, text) if n != "Ask Dr"] == expected
 
@@ -105,6 +105,6 @@ class TestNames:
         ],
     )
     def test_places(self, text, expected):
-        from voicenym.redaction.proper_names import places
+        from voicenym.redaction.finding.proper_names import places
 
         assert found(places, text) == expected

@@ -4,11 +4,11 @@ import pytest
 from scripted_retelling import ScriptedSynthesiser
 
 from voicenym.pseudonym import Key
+from voicenym.redaction.finding.own_list import OwnList
+from voicenym.redaction.finding.word_finder import WordFinder
 from voicenym.redaction.leftovers import secrets_of
-from voicenym.redaction.own_list import OwnList
-from voicenym.redaction.replacement_words import ReplacementWords
+from voicenym.redaction.replacements.replacement_words import ReplacementWords
 from voicenym.redaction.text_redaction import TextRedaction
-from voicenym.redaction.word_finder import WordFinder
 
 PHRASES = ["We met Anna", "Miller, in room twelve.", "Nobody else came."]
 

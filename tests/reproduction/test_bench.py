@@ -8,14 +8,16 @@ import pytest
 from tests.reproduction.conftest import TINY
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.reproduction import challenge_speech, deng_verifiers, miao_drawings, miao_speech
 from voicenym.reproduction.bench import IGNORANT, LAZY, SEMI, Bench, _chosen
 from voicenym.reproduction.budgets import BUDGETS, budget
 from voicenym.reproduction.counterparts import GIVEN
+from voicenym.reproduction.deng import deng_verifiers
+from voicenym.reproduction.miao import miao_drawings, miao_speech
 from voicenym.reproduction.named_folders import named_folders
 from voicenym.reproduction.outcome import Figure
 from voicenym.reproduction.table_rows import attacked, original, useful, with_difference
-from voicenym.reproduction.turner_speech import numbers
+from voicenym.reproduction.tomashenko import challenge_speech
+from voicenym.reproduction.turner.turner_speech import numbers
 
 
 def test_a_system_is_measured_once_and_its_figures_are_read(bench):

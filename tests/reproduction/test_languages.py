@@ -9,9 +9,11 @@ import pytest
 import torch
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.reproduction import codec_speakers, deng_targets, languages
+from voicenym.reproduction import languages
 from voicenym.reproduction.bench import LAZY, Bench
+from voicenym.reproduction.deng import deng_targets
 from voicenym.reproduction.table_rows import attacked
+from voicenym.reproduction.yao import codec_speakers
 
 
 @pytest.fixture

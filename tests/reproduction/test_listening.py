@@ -6,9 +6,10 @@ import pytest
 from tests.reproduction.conftest import TINY
 
 from voicenym.errors import VoicenymError
-from voicenym.reproduction import listener_curves, listening
+from voicenym.reproduction import listening
 from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.paper_list import run, tables
+from voicenym.reproduction.tomashenko import listener_curves
 
 HEAD = "listener\titem\tsystem\tquestion\tkind\tscore"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from voicenym.reproduction import metric_correlations
 from voicenym.reproduction import published_checks as checks
-from voicenym.reproduction.miao_speech import _both, _same_loh
+from voicenym.reproduction.miao.miao_speech import _both, _same_loh
 from voicenym.reproduction.published_figures import PublishedPanel, PublishedRow, panels_of
+from voicenym.reproduction.tomashenko import metric_correlations
 
 
 def panel(table):

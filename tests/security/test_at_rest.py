@@ -238,7 +238,7 @@ def test_decoded_speech(tmp_path, sample, umask, mask, workers):
 
 @MASKS
 def test_frames_of_speech(tmp_path, umask, mask):
-    from voicenym.training.content.train_units import keep
+    from voicenym.training.content.units.train_units import keep
 
     umask(mask)
     keep(tmp_path / "run" / "frames" / "x" / f"{'0' * 64}.npy", np.zeros((3, 2)))
@@ -273,7 +273,7 @@ def test_texts_that_a_recogniser_is_given(tmp_path, umask, mask, monkeypatch):
     import io
     from types import SimpleNamespace
 
-    from voicenym.recognition import sphinx_worker
+    from voicenym.recognition.processes import sphinx_worker
 
     seen = {}
 
@@ -377,7 +377,7 @@ def test_weights_are_closed_in_a_closed_folder_and_open_elsewhere(tmp_path, umas
 @pytest.fixture
 def kept(tmp_path):
     """A report and a training, with caches and with what is none."""
-    from voicenym.training.content.train_units import keep
+    from voicenym.training.content.units.train_units import keep
     from voicenym.training.speech.speech_cache import SpeechCache
 
     root = tmp_path / "work"

@@ -10,11 +10,11 @@ import soundfile
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.corpus import batch_task
-from voicenym.corpus.batch_runner import Job, run
+from voicenym.corpus.batches import batch_task
+from voicenym.corpus.batches.batch_runner import Job, run
 from voicenym.corpus.excerpt import Passage
-from voicenym.corpus.file_plan import Item
-from voicenym.corpus.kaldi_plan import read_kaldi
+from voicenym.corpus.plans.file_plan import Item
+from voicenym.corpus.plans.kaldi_plan import read_kaldi
 from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
 

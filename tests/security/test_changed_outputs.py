@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.audio.atomic import AtomicFile
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.file_plan import Item
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.plans.file_plan import Item
 from voicenym.errors import AudioError, CorpusError
 from voicenym.pseudonym import Key
 

@@ -19,7 +19,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.skipped import LeftOut, reason
 from voicenym.corpus.transforms import Anonymize, Transform
-from voicenym.corpus.worker_pool import Death
+from voicenym.corpus.workers.worker_pool import Death
 from voicenym.errors import VoicenymError, WeightsError
 from voicenym.evaluation import results_file
 from voicenym.nets.checkpoint import configuration

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicenym.apps.cli.anonymize_inputs import read_inputs
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.kaldi_plan import read_kaldi
+from voicenym.apps.cli.anonymizing.anonymize_inputs import read_inputs
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.plans.kaldi_plan import read_kaldi
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.run_log import LOG_NAME
+from voicenym.corpus.run_records.run_log import LOG_NAME
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.pseudonym import Key
 

@@ -159,7 +159,7 @@ def main():
     import torch
 
     from voicenym import processes
-    from voicenym.corpus.worker_pool import Pool
+    from voicenym.corpus.workers.worker_pool import Pool
 
     environment, path = dict(os.environ), list(sys.path)
     everything(runs=sys.argv[1:] == ["everything"])
@@ -177,11 +177,11 @@ def main():
 
 
 def everything(runs):
-    from voicenym.corpus.batch_runner import Job, run
+    from voicenym.corpus.batches.batch_runner import Job, run
     from voicenym.corpus.embedder import Embedder
-    from voicenym.corpus.file_plan import Item
+    from voicenym.corpus.plans.file_plan import Item
     from voicenym.corpus.recordings import recordings
-    from voicenym.corpus.worker_pool import Pool
+    from voicenym.corpus.workers.worker_pool import Pool
     from voicenym.dsp.features.cepstra import Cepstra
     from voicenym.pseudonym import Key
     from voicenym.training.speakers.train_ubm import _features
@@ -240,8 +240,8 @@ def test_the_aligner_and_the_recogniser_import_nothing(guard, tmp_path, path):
     pytest.importorskip("pocketsphinx")
     (tmp_path / "program.py").write_text(
         "import numpy as np\n"
-        "from voicenym.recognition.alignment import Aligner\n"
-        "from voicenym.recognition.sphinx import Sphinx\n"
+        "from voicenym.recognition.processes.alignment import Aligner\n"
+        "from voicenym.recognition.processes.sphinx import Sphinx\n"
         "with Aligner({'cat': ['K AE T']}) as aligner:\n"
         "    aligner.align(np.zeros(16000, np.float32), 'cat')\n"
         "with Sphinx(phrases=['cat']) as sphinx:\n"
@@ -257,7 +257,7 @@ def test_the_aligner_and_the_recogniser_import_nothing(guard, tmp_path, path):
 
 def test_a_program_that_cannot_be_isolated_names_the_cure(guard, tmp_path):
     (tmp_path / "program.py").write_text(
-        "from voicenym.corpus.worker_pool import Pool\n"
+        "from voicenym.corpus.workers.worker_pool import Pool\n"
         "if __name__ == '__main__':\n    list(Pool.of(print, 2).in_order([1]))\n"
     )
     found = guard.run(guard.python, "-E", tmp_path / "program.py", check=False)

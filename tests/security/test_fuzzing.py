@@ -26,8 +26,8 @@ FOLDER = Path(__file__).parent / "fuzzing"
 INPUTS = 24
 """Of each kind, times its weight up to two."""
 NEEDS = {"lhotse cuts": ("lhotse",), "recipe": ("yaml",), "texts and lists": ("scipy",)}
-NEEDS["log of a run"] = ("voicenym.corpus.run_log",)
-NEEDS["comparison"] = ("voicenym.corpus.near_original",)
+NEEDS["log of a run"] = ("voicenym.corpus.run_records.run_log",)
+NEEDS["comparison"] = ("voicenym.corpus.nearness.near_original",)
 OTHERS = ("mutating", "targets", "running")
 
 
@@ -156,7 +156,7 @@ def test_what_was_found_once_is_refused(tmp_path):
     from voicenym.errors import AudioError
     from voicenym.evaluation.results_file import load as report
     from voicenym.nets.speakers import speaker_encoders
-    from voicenym.recognition.alignment import Alignments
+    from voicenym.recognition.processes.alignment import Alignments
     from voicenym.training.run.config import load as recipe
     from voicenym.training.speakers.train_ivector import IVectorConfig
 

@@ -12,7 +12,7 @@ from shard_material import sound, web_shard
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.corpus.single_file import sha256_of
+from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.pseudonym import Key
 
@@ -83,7 +83,7 @@ def test_no_header_of_an_output_is_read_where_the_key_is(anonymize, tmp_path, mo
         (soundfile, "SoundFile"),
     ):
         monkeypatch.setattr(owner, name, watched(getattr(owner, name)))
-    from voicenym.corpus import batch_task, single_file
+    from voicenym.corpus.batches import batch_task, single_file
 
     for module in (single_file, batch_task):
         name = "open_reader" if module is single_file else "anonymize_unnamed"

@@ -19,11 +19,11 @@ import pytest
 import soundfile
 
 from voicenym.audio.atomic import AtomicFile, sweep, temporary_folder
-from voicenym.corpus import timestamps
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.file_plan import plan, renamed
-from voicenym.corpus.run_lock import LOCK_NAME
-from voicenym.corpus.run_log import RunLog
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.plans import timestamps
+from voicenym.corpus.plans.file_plan import plan, renamed
+from voicenym.corpus.run_records.run_lock import LOCK_NAME
+from voicenym.corpus.run_records.run_log import RunLog
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 

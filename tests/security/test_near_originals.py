@@ -15,10 +15,10 @@ import torch
 
 from voicenym import Audio, Key, load
 from voicenym.anonymizer import Anonymizer, Card
-from voicenym.corpus.near_original import nearly
-from voicenym.corpus.run_log import LOG_NAME
-from voicenym.corpus.signal_similarity import SignalSimilarity
-from voicenym.corpus.single_file import anonymize_file
+from voicenym.corpus.batches.single_file import anonymize_file
+from voicenym.corpus.nearness.near_original import nearly
+from voicenym.corpus.nearness.signal_similarity import SignalSimilarity
+from voicenym.corpus.run_records.run_log import LOG_NAME
 from voicenym.errors import AudioError, UnknownSystemError
 from voicenym.systems.formant import LEAST_WARP, Formant
 from voicenym.systems.vtln import LEAST_SHIFT, MOST_SHIFT, Vtln, shift

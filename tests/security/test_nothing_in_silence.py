@@ -12,9 +12,9 @@ import soundfile
 
 from voicenym.anonymizer import load
 from voicenym.audio import Format, open_reader, open_writer, read
-from voicenym.corpus import folder_walk
-from voicenym.corpus.file_plan import beside, plan
-from voicenym.corpus.single_file import anonymize_file
+from voicenym.corpus.batches.single_file import anonymize_file
+from voicenym.corpus.plans.file_plan import beside, plan
+from voicenym.corpus.readers import folder_walk
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Key
 

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.audio import read, write
-from voicenym.corpus import timestamps
-from voicenym.corpus.batch_runner import Job, run
-from voicenym.corpus.file_plan import plan, renamed
+from voicenym.corpus.batches.batch_runner import Job, run
+from voicenym.corpus.plans import timestamps
+from voicenym.corpus.plans.file_plan import plan, renamed
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 

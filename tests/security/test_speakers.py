@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicenym.apps.cli import tables
-from voicenym.corpus.batch_runner import Job, log_line, run
-from voicenym.corpus.file_plan import plan
+from voicenym.apps.cli.terminal import tables
+from voicenym.corpus.batches.batch_runner import Job, log_line, run
+from voicenym.corpus.plans.file_plan import plan
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 

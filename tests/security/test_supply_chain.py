@@ -26,7 +26,8 @@ from packaging.version import Version
 import voicenym
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets import checkpoint as folder
-from voicenym.nets import digests, weight_files
+from voicenym.nets import digests
+from voicenym.nets.weights import weight_files
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = sorted(path.stem for path in (ROOT / "locks").glob("*.txt"))
@@ -362,7 +363,7 @@ def test_a_pickle_that_would_run_a_program_is_refused(tmp_path, legacy):
 
 @pytest.mark.parametrize("version", ["2.4.1", "2.5.1+cu121", "2.9.1"])
 def test_a_torch_that_unpickles_more_than_it_says_is_not_used(tmp_path, monkeypatch, version):
-    from voicenym.nets import pickles
+    from voicenym.nets.weights import pickles
 
     torch.save({"a": torch.zeros(1)}, tmp_path / "a.pt")
     assert pickles.state(tmp_path / "a.pt")["a"].shape == (1,)
@@ -388,13 +389,13 @@ def loaders(place: Path) -> dict:
     from voicenym.nets.content.hubert_published import from_hubert
     from voicenym.nets.content.wav2vec import Wav2Vec
     from voicenym.nets.encoder_folders import folder_of
-    from voicenym.nets.safetensors_file import tensors
     from voicenym.nets.speakers import speaker_encoders as encoders
     from voicenym.nets.synthesis import synthesizers
+    from voicenym.nets.weights.safetensors_file import tensors
     from voicenym.training.cloak.vcloak_recipe import words_loss
-    from voicenym.training.content.soft_content_recipe import initial_network
-    from voicenym.training.content.train_hubert_soft import SoftConfig
-    from voicenym.training.content.unit_features import features_of
+    from voicenym.training.content.units.soft_content_recipe import initial_network
+    from voicenym.training.content.units.train_hubert_soft import SoftConfig
+    from voicenym.training.content.units.unit_features import features_of
     from voicenym.training.run.machine import Machine
     from voicenym.verification.verifiers import encoder_of, verifier
 
@@ -518,7 +519,9 @@ def test_nothing_else_in_the_package_unpickles():
 
 def test_only_converting_opens_pickles():
     """``checkpoint_conversion`` alone imports ``pickles``; only two modules import it."""
-    importers: dict[str, set[str]] = {"pickles": set(), "checkpoint_conversion": set()}
+    pickles = "voicenym.nets.weights.pickles"
+    conversion = "voicenym.nets.checkpoint_conversion"
+    importers: dict[str, set[str]] = {pickles: set(), conversion: set()}
     used = set()
     for path in (ROOT / "src").rglob("*.py"):
         name = path.relative_to(ROOT / "src" / "voicenym").as_posix()
@@ -531,13 +534,13 @@ def test_only_converting_opens_pickles():
                     found = {alias.name for alias in node.names}
                 else:
                     continue
-                if f"voicenym.nets.{module}" in found:
+                if module in found:
                     importers[module].add(name)
             if isinstance(node, ast.keyword) and node.arg == "use_safetensors":
                 assert getattr(node.value, "value", None) is True
                 used.add(name)
-    assert importers["pickles"] == {"nets/checkpoint_conversion.py"}
-    assert importers["checkpoint_conversion"] == {
+    assert importers[pickles] == {"nets/checkpoint_conversion.py"}
+    assert importers[conversion] == {
         "nets/weight_pull.py",
         "apps/cli/models.py",
     }

@@ -24,7 +24,7 @@ import voicenym
 from voicenym import Audio, Key, available, load
 from voicenym.anonymizer import system_class, usable
 from voicenym.apps.cli import app
-from voicenym.corpus.revision_check import check_log
+from voicenym.corpus.batches.revision_check import check_log
 from voicenym.errors import CorpusError, KeyFileError, UnknownSystemError
 
 ANSWERS = Path(__file__).with_name("answers.json")

@@ -302,7 +302,7 @@ def test_a_track_of_timed_metadata_is_left_behind(tmp_path):
 
 
 def test_recovery_points_stay_and_other_messages_of_their_unit_go():
-    from voicenym.audio.video_metadata import _seldom
+    from voicenym.audio.video.video_metadata import _seldom
 
     user = bytes([5, 16 + len(MARK)]) + bytes(range(1, 17)) + MARK
     long = bytes([4, 255, 10]) + bytes(265)
@@ -314,7 +314,7 @@ def test_recovery_points_stay_and_other_messages_of_their_unit_go():
 
 
 def test_decoders_hints_on_xvid_stay_without_what_follows_them():
-    from voicenym.audio.video_metadata import _mpeg4
+    from voicenym.audio.video.video_metadata import _mpeg4
 
     head, vop = b"\0\0\1\xb0\x01", b"\0\0\1\xb6\x10\x20"
     kept = _mpeg4(head + b"\0\0\1\xb2XviD0050" + MARK + vop)
@@ -323,7 +323,7 @@ def test_decoders_hints_on_xvid_stay_without_what_follows_them():
 
 
 def test_jpeg_thumbnails_are_cut_off_and_two_fields_are_kept():
-    from voicenym.audio.video_metadata import _mjpeg
+    from voicenym.audio.video.video_metadata import _mjpeg
 
     thumbnail = segment(0xE0, b"JFIF\0\1\1\0\0\1\0\1\4\4" + MARK * 3)
     scan = segment(0xDA, b"\1\1\0\0\x3f\0") + b"\x12\xff\0\x34\xff\xd0\x56"

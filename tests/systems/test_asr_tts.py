@@ -13,7 +13,7 @@ import torch
 from scripted_retelling import ScriptedListener, ScriptedSynthesiser
 
 from voicenym import Audio, load
-from voicenym.corpus.single_file import anonymize_file
+from voicenym.corpus.batches.single_file import anonymize_file
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, WeightsError
 from voicenym.pseudonym import Key
 from voicenym.resynthesis.retelling.phrases_heard import MUSIC, NO_SPEECH, Heard

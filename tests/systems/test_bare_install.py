@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from voicenym.anonymizer.registry import SYSTEMS
-from voicenym.nets.weights_home import VARIABLE
+from voicenym.nets.weights.weights_home import VARIABLE
 
 pytestmark = pytest.mark.slow
 SILENT = {"asr-tts": "voicenym models pull"}

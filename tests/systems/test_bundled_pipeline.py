@@ -10,9 +10,9 @@ import torch
 
 import voicenym
 from voicenym import Key
-from voicenym.corpus.single_file import anonymize_file
+from voicenym.corpus.batches.single_file import anonymize_file
 from voicenym.errors import RefusedError, UnknownSystemError, VoicenymError, WeightsError
-from voicenym.nets.weights_home import VARIABLE
+from voicenym.nets.weights.weights_home import VARIABLE
 from voicenym.resynthesis.pipeline import assembly, conditioning
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from voicenym.errors import AudioError
+from voicenym.errors import FULL, AudioError, DiskFullError
 
 try:
     import fcntl
@@ -41,8 +41,8 @@ def _umask() -> int:
 def write_failed(name: str, error: BaseException) -> AudioError:
     """Error for a failed write, with a message for the user."""
     code = getattr(error, "errno", None)
-    if code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return AudioError(f"{name}: the disk is full; free some space and run again")
+    if code in (*FULL, errno.EFBIG):
+        return DiskFullError(f"{name}: the disk is full; free some space and run again")
     if code in (errno.EACCES, errno.EPERM, errno.EROFS):
         return AudioError(f"{name}: no permission to write there; choose another folder")
     if code == errno.ENOENT:

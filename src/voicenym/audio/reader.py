@@ -134,7 +134,7 @@ def _open(path: Path) -> BinaryIO:
 
 
 def _reader(file: BinaryIO, name: str, lenient: bool, owned: bool) -> Reader:
-    from voicenym.audio import truncation
+    from voicenym.audio.container_files import truncation
 
     size = file.seek(0, 2)
     if not size:
@@ -165,7 +165,7 @@ def _check_form(source: _Source, name: str) -> None:
 def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _Source:
     # each library is loaded when a recording needs it: PyAV alone takes a tenth of a second
     if riff:
-        from voicenym.audio.wav_reader import WavSource
+        from voicenym.audio.sources.wav_reader import WavSource
 
         wav = WavSource(file, name)
         if wav.codec is not None:
@@ -174,15 +174,15 @@ def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _S
     if riff or head[:4] == b"fLaC" or (head[:4] == b"OggS" and b"\x01vorbis" in head):
         import soundfile
 
-        from voicenym.audio.sndfile_source import SndfileSource
+        from voicenym.audio.sources.sndfile_source import SndfileSource
 
         try:
             return SndfileSource(file, name, size)
         except (soundfile.LibsndfileError, RuntimeError):
             file.seek(0)  # FLAC of an unusual kind, a chained Ogg: ffmpeg may know it
-    from voicenym.audio import container_detection
-    from voicenym.audio.av_source import AvSource
-    from voicenym.audio.mp4_boxes import promises_too_much
+    from voicenym.audio.container_files import container_detection
+    from voicenym.audio.container_files.mp4_boxes import promises_too_much
+    from voicenym.audio.sources.av_source import AvSource
 
     demuxer = container_detection.demuxer(file)
     if demuxer is None:

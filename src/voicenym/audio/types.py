@@ -14,8 +14,8 @@ class Format:
     """Storage format of a recording; nothing here describes who or what was recorded.
 
     Args:
-        container: a name in ``voicenym.audio.containers.CONTAINERS``, or of a kind that is read
-            only, as libav's demuxer is called: ``amr``, ``asf`` ...
+        container: a name in ``voicenym.audio.container_files.containers.CONTAINERS``, or of a kind
+            that is read only, as libav's demuxer is called: ``amr``, ``asf`` ...
         codec: name of the encoder's coding: ``pcm_u8``, ``pcm_s16le``, ``pcm_s24le``,
             ``pcm_s32le``, ``pcm_f32le``, ``pcm_f64le``, ``flac``, ``vorbis``, ``opus``, ``mp3``,
             ``aac`` ...

@@ -15,7 +15,12 @@ import numpy as np
 from voicenym.audio import pcm
 from voicenym.audio.atomic import AtomicFile, write_failed
 from voicenym.audio.closeable import Closing
-from voicenym.audio.containers import CONTAINERS, PICTURE_CONTAINERS, container_of, target
+from voicenym.audio.container_files.containers import (
+    CONTAINERS,
+    PICTURE_CONTAINERS,
+    container_of,
+    target,
+)
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 
@@ -219,17 +224,17 @@ def _sink(
     path: Path, format: Format, rate: int, channels: int, film: Path | BinaryIO | None
 ) -> _Sink:
     if format.container in ("wav", "rf64") and format.codec in pcm.PCM_BYTES:
-        from voicenym.audio.wav_sink import WavSink
+        from voicenym.audio.sinks.wav_sink import WavSink
 
         return WavSink(path, format.codec, rate, channels, format.container == "rf64")
     if format.container == "flac" or (format.container, format.codec) == ("ogg", "vorbis"):
-        from voicenym.audio.sndfile_sink import SndfileSink
+        from voicenym.audio.sinks.sndfile_sink import SndfileSink
 
         return SndfileSink(path, format, rate, channels)
     if format.codec == "vorbis":
-        from voicenym.audio.vorbis_sink import VorbisSink
+        from voicenym.audio.sinks.vorbis_sink import VorbisSink
 
         return VorbisSink(path, format, rate, channels, film)
-    from voicenym.audio.av_sink import AvSink
+    from voicenym.audio.sinks.av_sink import AvSink
 
     return AvSink(path, format, rate, channels, film)

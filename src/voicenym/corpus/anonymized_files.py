@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from voicenym.corpus.folder_walk import walk
-from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
-from voicenym.corpus.kaldi_utterances import is_kaldi, read_utterances
+from voicenym.corpus.readers.folder_walk import walk
+from voicenym.corpus.readers.kaldi_recordings import data_folders, kaldi_recordings
+from voicenym.corpus.readers.kaldi_utterances import is_kaldi, read_utterances
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES, recordings, shards_in
 from voicenym.corpus.skipped import STRICT, LeftOut

@@ -8,12 +8,12 @@ from contextlib import ExitStack
 import numpy as np
 
 from voicenym.anonymizer import check_device
-from voicenym.corpus.engines import LOCAL, Answering, Engine
+from voicenym.corpus.batches.engines import LOCAL, Answering, Engine
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import STRICT, LeftOut, nothing_left, reason
 from voicenym.corpus.transforms import ORIGINAL, Transform
-from voicenym.corpus.worker_pool import Death
-from voicenym.corpus.worker_process import single_threaded
+from voicenym.corpus.workers.worker_pool import Death
+from voicenym.corpus.workers.worker_process import single_threaded
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifier import Verifier

@@ -11,8 +11,8 @@ from typing import BinaryIO
 import numpy as np
 
 from voicenym.audio import open_reader
-from voicenym.audio.containers import wav_codec
-from voicenym.audio.wav_sink import WavSink
+from voicenym.audio.container_files.containers import wav_codec
+from voicenym.audio.sinks.wav_sink import WavSink
 from voicenym.errors import CorpusError
 
 MOST_OVERSHOOT = 0.5

@@ -6,15 +6,16 @@ from collections.abc import Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from voicenym.corpus import kaldi_utterances, lhotse_cuts, lhotse_manifest
-from voicenym.corpus.folder_walk import SkippedFile, walk
-from voicenym.corpus.kaldi_recordings import data_folders, kaldi_recordings
-from voicenym.corpus.present_recordings import present
+from voicenym.corpus.plans import lhotse_manifest
+from voicenym.corpus.readers import kaldi_utterances, lhotse_cuts
+from voicenym.corpus.readers.folder_walk import SkippedFile, walk
+from voicenym.corpus.readers.kaldi_recordings import data_folders, kaldi_recordings
+from voicenym.corpus.readers.present_recordings import present
+from voicenym.corpus.readers.speaker_folders import recordings_of_folders
+from voicenym.corpus.readers.tsv_manifest import recordings_of_manifest
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.shards import shard_plan, store_locations
 from voicenym.corpus.skipped import STRICT, LeftOut
-from voicenym.corpus.speaker_folders import recordings_of_folders
-from voicenym.corpus.tsv_manifest import recordings_of_manifest
 from voicenym.errors import CorpusError, VoicenymError
 
 FILES = "files"
@@ -71,13 +72,13 @@ def recordings(
     """All utterances of a corpus, in the order of their names.
 
     Args:
-        source: a folder ``SPEAKER/.../UTTERANCE.wav``, as :mod:`voicenym.corpus.speaker_rule` reads
-            it (a ``manifest.tsv`` within it has priority, or the ``cuts.jsonl.gz`` that voicenym
-            writes for lhotse), a Kaldi data folder, a folder of such folders (as the VoicePrivacy
-            Challenges lay them out), a lhotse manifest of cuts, or a TSV manifest
-            (:mod:`voicenym.corpus.tsv_manifest`), whose paths are relative to it; or a shard, a
-            folder of shards, or a URL of an object store, whose recordings become private copies
-            (:mod:`voicenym.corpus.shards.private_copies`).
+        source: a folder ``SPEAKER/.../UTTERANCE.wav``, as
+            :mod:`voicenym.corpus.readers.speaker_rule` reads it (a ``manifest.tsv`` within it has
+            priority, or the ``cuts.jsonl.gz`` that voicenym writes for lhotse), a Kaldi data
+            folder, a folder of such folders (as the VoicePrivacy Challenges lay them out), a lhotse
+            manifest of cuts, or a TSV manifest (:mod:`voicenym.corpus.readers.tsv_manifest`), whose
+            paths are relative to it; or a shard, a folder of shards, or a URL of an object store,
+            whose recordings become private copies (:mod:`voicenym.corpus.shards.private_copies`).
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
         left_out: collects recordings whose files are missing and incomplete rows; the default

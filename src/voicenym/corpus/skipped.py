@@ -20,7 +20,7 @@ from voicenym.errors import (
 )
 
 if TYPE_CHECKING:
-    from voicenym.corpus.worker_pool import Death
+    from voicenym.corpus.workers.worker_pool import Death
 
 WHOLE_RUN = (DependencyError, KeyFileError, UnknownSystemError, WeightsError)
 """Errors that concern the whole run and end it."""
@@ -131,7 +131,7 @@ def reason(error: Exception | Death, name: str) -> str:
     Raises:
         VoicenymError: the error itself, if it concerns the whole run.
     """
-    from voicenym.corpus.worker_pool import Death
+    from voicenym.corpus.workers.worker_pool import Death
 
     if isinstance(error, WHOLE_RUN):
         raise error

@@ -12,15 +12,16 @@ import json
 import os
 import stat
 import time
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.audio.atomic import write_failed
-from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.line_table import Line
-from voicenym.corpus.run_log import LOG_NAME, LONGEST_LINE, RunLog
+from voicenym.corpus.readers import speaker_rule
+from voicenym.corpus.run_records.line_table import Line
+from voicenym.corpus.run_records.run_log import LOG_NAME, LONGEST_LINE, RunLog
 from voicenym.corpus.shards import shard_ledger, shard_links, store_locations
 from voicenym.corpus.shards.shard_unit import LEDGER
 from voicenym.errors import CorpusError
@@ -47,7 +48,8 @@ def outputs_of(folder: Path, key: Key, speakers: Iterable[str], field: str | Non
     Args:
         folder: of outputs, with the log of their run; or the URL of one in a store.
         key: of the run.
-        speakers: names to test, exactly as the run had them.
+        speakers: names to test, as the run had them; letters with accents may be composed (NFC) or
+            not (NFD), since file systems and editors differ.
         field: of the speaker in shards, if the run was told one.
 
     Raises:
@@ -63,7 +65,9 @@ def outputs_of(folder: Path, key: Key, speakers: Iterable[str], field: str | Non
     if not own:
         raise CorpusError(f"{place or folder}: made with another key; give the key of its run")
     names = Names(key)
-    found: dict[str, list[str]] = {speaker: [] for speaker in speakers}
+    wanted = list(speakers)
+    written = _written(wanted)
+    found: dict[str, list[str]] = {speaker: [] for speaker in written}
     drawn = {names.speaker(speaker): speaker for speaker in found}
     for output in sorted(own):
         tag = own[output].get("speaker_check")
@@ -73,10 +77,27 @@ def outputs_of(folder: Path, key: Key, speakers: Iterable[str], field: str | Non
                 found[speaker].append(output)
                 break
     shards = {name: line for name, line in own.items() if shard_links.names_nobody(line)}
-    if not shards:
-        return Links(found)
-    inside = shard_links.links(place or str(folder), shards, key, found, field)
-    return Links({who: [*found[who], *inside.found[who]] for who in found}, inside.unknown)
+    unknown: Sequence[str] = ()
+    if shards:
+        inside = shard_links.links(place or str(folder), shards, key, found, field)
+        unknown = inside.unknown
+        for who in found:
+            found[who] += inside.found[who]
+    asked: dict[str, list[str]] = {speaker: [] for speaker in wanted}
+    for who, outputs in found.items():
+        asked[written[who]] += outputs
+    return Links(asked, unknown)
+
+
+def _written(speakers: Iterable[str]) -> dict[str, str]:
+    """The name asked for, by each way in which a run may have had it."""
+    exact = {speaker: speaker for speaker in speakers}
+    forms = {
+        unicodedata.normalize(form, speaker): speaker
+        for speaker in exact
+        for form in ("NFC", "NFD")
+    }
+    return {**forms, **exact}
 
 
 def _lines(folder: Path) -> Mapping[str, Line]:
@@ -168,7 +189,7 @@ def names_in(path: Path) -> Sequence[str]:
     """
     refuse_named_pipe(path)
     try:
-        lines = path.read_text("utf-8").splitlines()
+        lines = path.read_text("utf-8-sig").splitlines()  # editors add a byte order mark
     except OSError as error:
         raise CorpusError(f"{path}: cannot be read ({error.strerror}); check the name") from None
     except UnicodeDecodeError:

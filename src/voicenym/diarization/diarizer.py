@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 
 import torch
 
-from voicenym.diarization.clusterings import ALIKE, CLUSTERINGS, usual
+from voicenym.diarization.clustering.clusterings import ALIKE, CLUSTERINGS, usual
+from voicenym.diarization.clustering.speaker_means import likeness
 from voicenym.diarization.recording_analysis import Source, analyse
 from voicenym.diarization.recording_signal import RATE, mono
-from voicenym.diarization.speaker_means import likeness
 from voicenym.diarization.speaker_turns import Diarization
 from voicenym.diarization.turn_doubts import Doubt, alike
 from voicenym.diarization.window_turns import turns_of
@@ -46,8 +46,8 @@ def diarize(
         source: the signal.
         encoder: of speakers, in evaluation mode.
         speakers: their number; None finds it.
-        clustering: one of :data:`voicenym.diarization.clusterings.CLUSTERINGS`; None for the one
-            that fits best by :func:`voicenym.diarization.clusterings.usual`.
+        clustering: one of :data:`voicenym.diarization.clustering.clusterings.CLUSTERINGS`; None
+            for the one that fits best by :func:`voicenym.diarization.clustering.clusterings.usual`.
         overlaps: whether a second speaker is marked where several people speak.
         stage, kept: as of :func:`voicenym.diarization.recording_analysis.analyse`.
         warn: called with a doubt where ``speakers`` may be too many, by ``ecapa-small``.
@@ -98,10 +98,10 @@ def diarize_file(
         path: of the recording.
         encoder: name or folder of a verifier; None for the bundled one.
         speakers: their number; None finds it.
-        clustering: one of :data:`voicenym.diarization.clusterings.CLUSTERINGS`; None for VBx, which
-            finds the number of speakers best, and spectral clustering where the number is given and
-            the recording is short, or the encoder is not the bundled one, for which there is no
-            PLDA.
+        clustering: one of :data:`voicenym.diarization.clustering.clusterings.CLUSTERINGS`; None
+            for VBx, which finds the number of speakers best, and spectral clustering where the
+            number is given and the recording is short, or the encoder is not the bundled one, for
+            which there is no PLDA.
         overlaps: whether a second speaker is marked where several people speak.
         lenient: accept an Ogg without an end mark.
         stage: called with the name of each stage.

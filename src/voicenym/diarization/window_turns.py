@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from voicenym.diarization.clustering.speaker_means import Posteriors, cosines_to, means_of
 from voicenym.diarization.overlaps import PRECISION, second_speakers
 from voicenym.diarization.recording_analysis import Analysis
-from voicenym.diarization.speaker_means import Posteriors, cosines_to, means_of
 from voicenym.diarization.speaker_turns import Diarization, Turn
 
 FRAME = 0.01

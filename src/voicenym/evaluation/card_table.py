@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
-from voicenym.evaluation import live_figures
 from voicenym.evaluation.card_figures import (
     FIGURES,
     ORIGINAL,
@@ -19,6 +18,7 @@ from voicenym.evaluation.card_figures import (
     learned_from,
     nameless,
 )
+from voicenym.evaluation.reports import live_figures
 from voicenym.evaluation.results import Evaluation
 
 BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"

@@ -4,7 +4,7 @@
 linkability and ZEBRA's disclosure; for each test set word errors; for each trial list pitch
 correlation and gain of voice distinctiveness; and the weighted means. 2024 has a
 ``result_for_rank`` of columns. The lists of a test set are the conditions of the evaluation
-(:mod:`voicenym.evaluation.voiceprivacy`).
+(:mod:`voicenym.evaluation.trial_plans.voiceprivacy`).
 """
 
 from __future__ import annotations

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from voicenym.attack.attacker_resources import AttackerTraining
+from voicenym.corpus.readers.recording_subsets import spread
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import spread
 from voicenym.corpus.transforms import File, Step
-from voicenym.evaluation.trials import Trials
+from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics.metric_inputs import Tally
 from voicenym.pseudonym import Key
 from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts
@@ -48,8 +48,8 @@ class Plan:
         attacker_training: settings of attackers that train; None if none does.
         normalise: whether comparing attackers also run with AS-norm against the pool.
         per: voices per ``speaker``, per ``utterance``, or one for ``everybody``.
-        targets: target voices, of :data:`voicenym.evaluation.voice_targets.TARGETS`; empty for each
-            system's own rule.
+        targets: target voices, of :data:`voicenym.evaluation.trial_plans.voice_targets.TARGETS`;
+            empty for each system's own rule.
         sanity: whether attackers also run on controls, which reveal broken attackers.
         recogniser: for words; None leaves them out.
         transcripts: of an external recogniser, by the system's name in the report

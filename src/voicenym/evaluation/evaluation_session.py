@@ -13,13 +13,13 @@ from voicenym.attack.scenario import Protection, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Transform
-from voicenym.evaluation import protection, utility
-from voicenym.evaluation.conditions import measurable
 from voicenym.evaluation.evaluation_plan import Evidence, Plan, key
-from voicenym.evaluation.finished_parts import FinishedParts
-from voicenym.evaluation.protection import Attacked
+from voicenym.evaluation.measurements import protection, utility
+from voicenym.evaluation.measurements.finished_parts import FinishedParts
+from voicenym.evaluation.measurements.protection import Attacked
+from voicenym.evaluation.measurements.utility import Utility
 from voicenym.evaluation.results import Measured
-from voicenym.evaluation.utility import Utility
+from voicenym.evaluation.trial_plans.conditions import measurable
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.voice_statistics import VoiceStatistics
 
@@ -116,7 +116,7 @@ class Session:
             name: of the system, ``original`` for none.
             depends: further values on which the figures depend.
             transform: of original speech to that which is measured.
-            more: arguments of :func:`voicenym.evaluation.utility.measure`.
+            more: arguments of :func:`voicenym.evaluation.measurements.utility.measure`.
         """
         plan = self.plan
         return self.parts.utility(

@@ -11,18 +11,23 @@ from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.key_search import KeySearch
 from voicenym.attack.scenario import Protection
+from voicenym.corpus.batches.engines import LOCAL, Engine
 from voicenym.corpus.embedder import Embedder
-from voicenym.corpus.engines import LOCAL, Engine
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError
-from voicenym.evaluation import condition_weights, distinctiveness, kept_labels, protection
-from voicenym.evaluation.conditions import conditions
 from voicenym.evaluation.evaluation_plan import Evidence, Plan
 from voicenym.evaluation.evaluation_session import Session, keep_scores
-from voicenym.evaluation.finished_parts import FinishedParts
+from voicenym.evaluation.measurements import (
+    condition_weights,
+    distinctiveness,
+    kept_labels,
+    protection,
+)
+from voicenym.evaluation.measurements.finished_parts import FinishedParts
 from voicenym.evaluation.results import Evaluation, Missed, SystemResults
 from voicenym.evaluation.system_evaluation import attackers_of, system_results
 from voicenym.evaluation.targets import targets_of
+from voicenym.evaluation.trial_plans.conditions import conditions
 from voicenym.evaluation.usable_recordings import sound
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifiers import verifier
@@ -41,7 +46,7 @@ def evaluate(
     """Runs a plan; vectors come from the cache of an earlier run.
 
     An interrupted run resumes with the same cache: finished attacks and utility figures are not
-    computed again, until :func:`voicenym.evaluation.finished_parts.forget`.
+    computed again, until :func:`voicenym.evaluation.measurements.finished_parts.forget`.
 
     Args:
         plan: of the evaluation.

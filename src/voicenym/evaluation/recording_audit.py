@@ -21,9 +21,9 @@ from voicenym.attack.denoisers import denoisers
 from voicenym.attack.inversion import inversions
 from voicenym.attack.key_search import candidate_keys
 from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.nearness.stored_nearness import nearness
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
-from voicenym.corpus.stored_nearness import nearness
 from voicenym.corpus.transforms import EVERYBODY, Anonymize
 from voicenym.dsp.pitch import online as pitch
 from voicenym.errors import VoicenymError
@@ -74,7 +74,7 @@ class Audit:
         tags: metadata of the anonymized file.
         seconds: durations, before and after.
         near: how passages of the output are nearly the original, in words; empty if none is
-            (:mod:`voicenym.corpus.near_original`).
+            (:mod:`voicenym.corpus.nearness.near_original`).
     """
 
     sights: tuple[Sight, ...]
@@ -206,7 +206,7 @@ def audit(
 
 @dataclass(frozen=True)
 class _Loaded:
-    """A recording in memory as :class:`voicenym.corpus.stored_nearness.StoredSound`.
+    """A recording in memory as :class:`voicenym.corpus.nearness.stored_nearness.StoredSound`.
 
     Args:
         sound: ``[time]`` at :data:`RATE`.
@@ -325,7 +325,8 @@ def _median_pitch(samples: np.ndarray) -> float | None:
 
 def tags(path: Path) -> tuple[str, ...]:
     """Names and values of a file's tags, without those that every encoder writes."""
-    from voicenym.audio import container_detection, libav
+    from voicenym.audio.container_files import container_detection
+    from voicenym.audio.sources import libav
 
     ordinary = {"encoder", "major_brand", "minor_version", "compatible_brands", "duration"}
     ordinary |= {"handler_name", "vendor_id", "language"}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from voicenym.evaluation.conditions import ConditionSize
+from voicenym.evaluation.trial_plans.conditions import ConditionSize
 from voicenym.metrics.metric import Measured as Measured
 
 FORMAT = 1
@@ -99,7 +99,7 @@ class AttackFigures:
         chances: by metric, what guessing reaches on average on these trials; empty in reports of
             earlier releases, as is the next.
         by_luck: by metric, what 95 of 100 attackers at most reach whose scores tell nothing of the
-            speakers (:mod:`voicenym.evaluation.chance_levels`).
+            speakers (:mod:`voicenym.evaluation.measurements.chance_levels`).
     """
 
     attacker: str
@@ -175,7 +175,7 @@ class Amount:
             that all are enrolled.
         average: combination of the recordings.
         speakers: number of speakers with so many recordings.
-        figures: of :data:`voicenym.evaluation.speech_amount.REPORTED`.
+        figures: of :data:`voicenym.evaluation.measurements.speech_amount.REPORTED`.
     """
 
     attacker: str

@@ -12,7 +12,6 @@ from typing import Any
 
 from voicenym.attack.former_names import todays_name
 from voicenym.errors import VoicenymError
-from voicenym.evaluation.conditions import ConditionSize
 from voicenym.evaluation.results import (
     FORMAT,
     Amount,
@@ -24,6 +23,7 @@ from voicenym.evaluation.results import (
     Missed,
     SystemResults,
 )
+from voicenym.evaluation.trial_plans.conditions import ConditionSize
 from voicenym.metrics.metric import Measured
 from voicenym.private import private_folder, write_private
 from voicenym.special_files import refuse_named_pipe

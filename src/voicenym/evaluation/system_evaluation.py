@@ -8,9 +8,12 @@ from voicenym.attack import two_branch_attacker
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_list import selected
 from voicenym.attack.attackers import Attacker
+from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.single_file import sha256_of
-from voicenym.evaluation import (
+from voicenym.evaluation.caveats import caveats, missing_files, omissions
+from voicenym.evaluation.evaluation_plan import Plan, key
+from voicenym.evaluation.evaluation_session import Session, keep_scores
+from voicenym.evaluation.measurements import (
     attacker_sanity,
     condition_weights,
     distinctiveness,
@@ -18,9 +21,6 @@ from voicenym.evaluation import (
     protection,
     speech_amount,
 )
-from voicenym.evaluation.caveats import caveats, missing_files, omissions
-from voicenym.evaluation.evaluation_plan import Plan, key
-from voicenym.evaluation.evaluation_session import Session, keep_scores
 from voicenym.evaluation.results import Measured, SystemResults
 from voicenym.evaluation.targets import Target, pool_of, resources_of
 

@@ -15,7 +15,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import FILES
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan, key
-from voicenym.evaluation.voice_targets import Drawn, check_sexes, drawn
+from voicenym.evaluation.trial_plans.voice_targets import Drawn, check_sexes, drawn
 
 
 @dataclass(frozen=True)

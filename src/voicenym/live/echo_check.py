@@ -1,7 +1,8 @@
 """Refuses a live system whose settings return its input (law 8).
 
-A file is compared with its input while it is written (:mod:`voicenym.corpus.near_original`). A
-session cannot take back what has gone out, so that its stream gets a sound before it begins.
+A file is compared with its input while it is written
+(:mod:`voicenym.corpus.nearness.near_original`). A session cannot take back what has gone out, so
+that its stream gets a sound before it begins.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from voicenym.corpus.near_original import SAME_SAMPLES
+from voicenym.corpus.nearness.near_original import SAME_SAMPLES
 from voicenym.errors import VoicenymError
 from voicenym.live.warm_stream import buzz
 
@@ -39,7 +40,7 @@ def refuse_echo(make_stream: Callable[[], Stream], rate: int, name: str) -> None
 
     Raises:
         VoicenymError: the output correlates with the input by
-            :data:`~voicenym.corpus.near_original.SAME_SAMPLES` or more.
+            :data:`~voicenym.corpus.nearness.near_original.SAME_SAMPLES` or more.
     """
     import torch
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 BLOCK_SECONDS = 0.01
 FULL_SCALE = 32_768.0
+RATES = range(8_000, 192_001)
+"""Sample rates of frames in Hz."""
 
 
 class FrameAnonymizer:
@@ -111,7 +113,7 @@ class FrameAnonymizer:
         return found
 
     def _through(self, samples: numpy.ndarray, rate: int) -> numpy.ndarray:
-        if samples.ndim != 2 or not 8_000 <= rate <= 192_000:
+        if samples.ndim != 2 or rate not in RATES:
             raise ValueError(f"frames are [time, channel] of 8 to 192 kHz, not {rate} Hz")
         if not samples.size:
             return numpy.zeros((len(samples), 1), numpy.float32)

@@ -12,7 +12,8 @@ import av
 import numpy
 
 from voicenym.errors import DependencyError
-from voicenym.live.frame_anonymizer import FULL_SCALE, FrameAnonymizer
+from voicenym.live.even_frames import EvenFrames
+from voicenym.live.frame_anonymizer import FrameAnonymizer
 
 try:
     from aiortc.mediastreams import MediaStreamError, MediaStreamTrack
@@ -31,8 +32,10 @@ STUCK_SECONDS = 10.0
 class AnonymizedTrack(MediaStreamTrack):
     """Audio track with the voice of ``source``, anonymized, frame by frame.
 
-    A frame has the length, time and rate of the source's, in one channel. The system computes in a
-    thread; where it is late, fails or hangs, the frame is silent, and what was late is dropped.
+    A frame has the length, time and rate of the source's, in one channel. Where the source changes
+    its rate, a new stream begins, and its sound is converted to the first rate, as aiortc's senders
+    need it. The system computes in a thread; where it is late, fails or hangs, the frame is silent,
+    and what was late is dropped.
 
     Args:
         source: audio track of the person to hide, such as that of a peer connection's ``track``
@@ -55,6 +58,7 @@ class AnonymizedTrack(MediaStreamTrack):
         super().__init__()
         self.voice = FrameAnonymizer(make_stream)
         self._source, self._wait = source, wait
+        self._even = EvenFrames()
         self._floats: dict[tuple[str, str, int], av.AudioResampler] = {}
         self._late: asyncio.Future[numpy.ndarray] | None = None
         self._since = 0.0
@@ -76,7 +80,7 @@ class AnonymizedTrack(MediaStreamTrack):
             self.stop()
             raise
         samples = await self._anonymized(frame)
-        return _like(frame, samples)
+        return self._even.frame(frame, samples)
 
     def stop(self) -> None:
         """End this track and its source."""
@@ -138,11 +142,3 @@ def _work(jobs: queue.SimpleQueue[Any]) -> None:
 def _set(future: asyncio.Future[numpy.ndarray], found: numpy.ndarray) -> None:
     if not future.done():
         future.set_result(found)
-
-
-def _like(frame: Any, samples: numpy.ndarray) -> av.AudioFrame:
-    """A frame of 16 bits in one channel with the time of another frame."""
-    whole = numpy.clip(numpy.round(samples * FULL_SCALE), -FULL_SCALE, FULL_SCALE - 1)
-    made = av.AudioFrame.from_ndarray(whole.astype(numpy.int16)[None], format="s16", layout="mono")
-    made.sample_rate, made.pts, made.time_base = frame.sample_rate, frame.pts, frame.time_base
-    return made

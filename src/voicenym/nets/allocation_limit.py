@@ -19,7 +19,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.weight_files import CONFIG
+from voicenym.nets.weights.weight_files import CONFIG
 
 FREE = 1 << 27
 """Elements that any folder may ask for, 512 MB: tables and buffers, which are not stored, and

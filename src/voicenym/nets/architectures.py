@@ -20,7 +20,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import MISMATCHES, fill, read, rebuilding, write
-from voicenym.nets.integer_weights import dequantised, quantised
+from voicenym.nets.weights.integer_weights import dequantised, quantised
 from voicenym.registry import Registry
 
 State = Mapping[str, torch.Tensor]
@@ -96,8 +96,8 @@ class Kinds(Generic[N]):
             card: how it was trained and what it reaches.
             half: in half precision.
             bits: of a weight of a matrix, 2 to 8
-                (:func:`voicenym.nets.integer_weights.quantised`); other numbers are then in half
-                precision. 0 for floating point.
+                (:func:`voicenym.nets.weights.integer_weights.quantised`); other numbers are then
+                in half precision. 0 for floating point.
             about: more of the configuration, fit for JSON.
 
         Raises:

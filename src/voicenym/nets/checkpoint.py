@@ -16,11 +16,12 @@ from typing import Any
 import torch
 
 from voicenym.errors import DependencyError, VoicenymError
-from voicenym.nets import digests, weight_files
+from voicenym.nets import digests
 from voicenym.nets.allocation_limit import limited
-from voicenym.nets.safetensors_file import refuse_pickles
-from voicenym.nets.weight_files import CONFIG as CONFIG
-from voicenym.nets.weight_files import WEIGHTS as WEIGHTS
+from voicenym.nets.weights import weight_files
+from voicenym.nets.weights.safetensors_file import refuse_pickles
+from voicenym.nets.weights.weight_files import CONFIG as CONFIG
+from voicenym.nets.weights.weight_files import WEIGHTS as WEIGHTS
 
 MISMATCHES = (
     ArithmeticError,

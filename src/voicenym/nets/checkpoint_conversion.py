@@ -2,7 +2,8 @@
 ``model.safetensors``.
 
 After the conversion neither the checkpoint nor its framework is needed; its digest is in the card.
-This is the only module that opens checkpoints written by torch (:mod:`voicenym.nets.pickles`).
+This is the only module that opens checkpoints written by torch
+(:mod:`voicenym.nets.weights.pickles`).
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import pickles
 from voicenym.nets.allocation_limit import limited
 from voicenym.nets.checkpoint import CONFIG, MISMATCHES, SOURCE, WEIGHTS, read
 from voicenym.nets.hub import PICKLED, SAFE_FILES, fetched, sha256, snapshot
 from voicenym.nets.names_and_paths import is_hub_name, is_path
+from voicenym.nets.weights import pickles
 
 Options = Mapping[str, Any]
 

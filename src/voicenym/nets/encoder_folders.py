@@ -25,9 +25,9 @@ def folder_of(part: str, place: str) -> Path:
     """
     from voicenym.nets.catalogue import entry, known
     from voicenym.nets.hub import place_of
-    from voicenym.nets.safetensors_file import refuse_pickles
     from voicenym.nets.speakers.speaker_encoders import SMALL
     from voicenym.nets.speakers.speechbrain_encoder import SIZES, find
+    from voicenym.nets.weights.safetensors_file import refuse_pickles
 
     if part not in NAMED:
         refuse_pickles(Path(place))

@@ -21,10 +21,10 @@ from typing import Any
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.catalogue import CATALOGUE, Published, entry, known
 from voicenym.nets.checkpoint import DIGEST, WEIGHTS, configuration
-from voicenym.nets.folder_lock import alone
 from voicenym.nets.names_and_paths import HUB_NAME, hint, is_path, unambiguous
-from voicenym.nets.safetensors_file import conversion
-from voicenym.nets.weights_home import VARIABLE, home
+from voicenym.nets.weights.folder_lock import alone
+from voicenym.nets.weights.safetensors_file import conversion
+from voicenym.nets.weights.weights_home import VARIABLE, home
 from voicenym.private import write_inside
 
 LEDGER = "voicenym-weights.json"

@@ -15,9 +15,9 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.catalogue import Published, entry
 from voicenym.nets.checkpoint import DIGEST, configuration
 from voicenym.nets.checkpoint_conversion import convert
-from voicenym.nets.folder_lock import alone
 from voicenym.nets.hub import CONVERTED, Fetch, fetched, is_pulled, place_of, store
-from voicenym.nets.weights_home import VARIABLE
+from voicenym.nets.weights.folder_lock import alone
+from voicenym.nets.weights.weights_home import VARIABLE
 
 
 def pull(

@@ -15,6 +15,8 @@ from voicenym.pseudonym.derivation import ALL_FIRST, DERIVATION_VERSION, KEY_BYT
 MOST_KEY_FILE = 1 << 16
 """Largest size of a key file, in bytes."""
 _HEADER = "voicenym-key-1"
+SHARE = "voicenym-key-share-"
+"""Start of the file of a share."""
 _HEADER_2 = "voicenym-key-2"
 DERIVATION = "derivation"
 """Name in a key file of the version of the derivation; no system has it."""
@@ -38,11 +40,17 @@ def read(path: Path) -> tuple[bytes, Mapping[str, int]]:
         data = secret_files.content(path, MOST_KEY_FILE)
     except FileNotFoundError:
         raise KeyFileError(
-            f"{path}: no such key file; make one with: voicenym key new {path}"
+            f"{path}: no such key file; for new recordings make one with: voicenym key new {path}; "
+            "a lost key comes back from a copy or from its shares only (voicenym key join)"
         ) from None
     except OSError as error:
         raise KeyFileError(f"{path}: cannot read the key file ({error.strerror})") from None
     data = data.removeprefix(codecs.BOM_UTF8)  # of editors
+    if data.lstrip().startswith(SHARE.encode()):
+        raise KeyFileError(
+            f"{path}: is a share of a key; make the key of as many shares as are needed: "
+            "voicenym key join SHARE SHARE ... -o KEY"
+        )
     first, _, rest = data.partition(b"\n")
     words = first.split() if data.startswith(_HEADER_2.encode()) else data.split()
     if len(words) != 2 or words[0] not in (_HEADER.encode(), _HEADER_2.encode()):

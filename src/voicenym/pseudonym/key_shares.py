@@ -8,7 +8,7 @@ the key.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
@@ -16,7 +16,7 @@ from voicenym.errors import DependencyError, KeyFileError
 from voicenym.pseudonym import key_file, secret_files
 from voicenym.pseudonym.secret_key import Key
 
-HEADER = "voicenym-key-share-1"
+HEADER = f"{key_file.SHARE}1"
 MOST_SHARES = 16
 """Of SLIP-0039."""
 
@@ -32,6 +32,7 @@ class Share:
         check: tag of the key.
         revisions: of systems, as of :class:`voicenym.Key`.
         words: of the share, the secret part.
+        place: its file, for messages.
     """
 
     number: int
@@ -40,6 +41,7 @@ class Share:
     check: str
     revisions: Mapping[str, int]
     words: str
+    place: str = field(default="", compare=False)
 
     def text(self) -> str:
         """Content of a share's file."""
@@ -77,7 +79,7 @@ class Share:
             if len(found) < len(revisions) or key_file.DERIVATION in found:
                 raise ValueError("not as a key file has revisions")
             words = " ".join(words.lower().split())
-            return cls(_number(number), _number(count), _number(need), check, found, words)
+            return cls(_number(number), _number(count), _number(need), check, found, words, name)
         except (ValueError, IndexError):
             raise KeyFileError(
                 f"{name}: the share is damaged; restore it from a copy, or use another share"
@@ -113,14 +115,18 @@ def join(shares: Sequence[Share]) -> Key:
     """The key of shares.
 
     Raises:
-        KeyFileError: too few, of several keys, or a word is wrong.
+        KeyFileError: too few, of several keys or divisions, or a word is wrong; it names the share.
         DependencyError: the package for shares is not installed.
     """
     if not shares:
         raise KeyFileError("no shares; give the files of as many as are needed")
     first = shares[0]
-    if any((one.check, one.revisions) != (first.check, first.revisions) for one in shares):
-        raise KeyFileError("the shares are of different keys; give shares of one key")
+    for one in shares:
+        if (one.check, one.revisions) != (first.check, first.revisions):
+            raise KeyFileError(
+                f"{_name(first)} and {_name(one)} are of different keys, or a line of one of them "
+                "is damaged; give shares of one key"
+            )
     distinct = {one.words: one for one in shares}
     if len(distinct) < first.need:
         raise KeyFileError(
@@ -128,6 +134,13 @@ def join(shares: Sequence[Share]) -> Key:
             f"{first.need - len(distinct)} more"
         )
     library = _library()
+    divisions = [_division(one) for one in distinct.values()]
+    for one, division in zip(distinct.values(), divisions, strict=True):
+        if division != divisions[0]:
+            raise KeyFileError(
+                f"{_name(first)} and {_name(one)} do not fit together: they come from two runs of "
+                "voicenym key split; give shares of one run"
+            )
     try:
         secret = library.combine_mnemonics(list(distinct)[: first.need])
     except library.MnemonicError as error:
@@ -184,6 +197,36 @@ def _number(text: str) -> int:
     number = key_file.revision_of(text.encode())
     if number is None:
         raise ValueError("no number from 1")
+    return number
+
+
+def _name(share: Share) -> str:
+    return share.place or f"share {share.number}"
+
+
+def _division(share: Share) -> int:
+    """Number that all shares of one division have in common.
+
+    Raises:
+        KeyFileError: the checksum shows that a word is wrong, or the words need other shares.
+    """
+    _library()
+    from shamir_mnemonic import MnemonicError
+    from shamir_mnemonic.share import Share as Words
+
+    try:
+        found = Words.from_mnemonic(share.words)
+    except MnemonicError:
+        raise KeyFileError(
+            f"{_name(share)}: a word of the share is wrong; compare it with the paper or file that "
+            "it was copied from, or use another share"
+        ) from None
+    if found.member_threshold != share.need:
+        raise KeyFileError(
+            f"{_name(share)}: the share is damaged: its words are of a key that needs "
+            f"{found.member_threshold} shares, and not {share.need}; restore it from a copy"
+        )
+    number: int = found.identifier
     return number
 
 

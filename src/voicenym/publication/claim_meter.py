@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
 from voicenym.evaluation.reported_metrics import named
+from voicenym.evaluation.reports.text_summary import figure
 from voicenym.evaluation.results import AttackFigures, SystemResults, by_strength
-from voicenym.evaluation.text_summary import figure
 from voicenym.metrics.metric import Measured
 
 SINGLING_OUT, LINKABILITY, INFERENCE = "singling out", "linkability", "inference"

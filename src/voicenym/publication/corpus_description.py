@@ -7,6 +7,7 @@ that is required and empty is an error.
 from __future__ import annotations
 
 import datetime
+import os
 import re
 import tomllib
 from dataclasses import dataclass, field, fields, replace
@@ -29,7 +30,7 @@ _PLACEHOLDER = re.compile(
 _PAGE = r"https?://[^\s/.]+(\.[^\s/.]+)+(/\S*)?"
 _REACHED = re.compile(rf"\b[^\s@]+@[^\s@.]+(\.[^\s@.]+)+\b|{_PAGE}")
 _LICENCE = re.compile(rf"[A-Za-z0-9.+-]+|{_PAGE}")
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*")
 
 
 def _statement(help: str, default: Any = None) -> Any:
@@ -77,8 +78,11 @@ def template(path: Path) -> None:
     """Writes an empty description to fill in.
 
     Raises:
-        AudioError: the file exists, or cannot be written.
+        CorpusError: the file exists.
+        AudioError: it cannot be written.
     """
+    if os.path.lexists(path):
+        raise CorpusError(f"{path}: exists already; fill it in, or choose another name")
     lines = ["# Description of a corpus for voicenym release. Empty fields must be filled in,"]
     lines += ["# but for those below the line.", ""]
     for one in fields(Description):
@@ -198,7 +202,9 @@ def _check(path: Path, made: Description) -> None:
             "page that holds it"
         )
     if wrong := [one for one in made.languages if not _LANGUAGE.fullmatch(one)]:
-        raise CorpusError(f"{path}: languages has {quoted(wrong[0])}; give tags of BCP 47, as en")
+        raise CorpusError(
+            f"{path}: languages has {quoted(wrong[0])}; give tags of BCP 47, such as en or pt-BR"
+        )
     if made.key not in CUSTODY:
         raise CorpusError(
             f"{path}: key is {quoted(made.key)}; it must be one of {', '.join(CUSTODY)}"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import voicenym
 from voicenym.audio.atomic import sweep, temporary_folder, write_failed
-from voicenym.corpus import timestamps
-from voicenym.corpus.line_table import Line
-from voicenym.corpus.single_file import sha256_of
-from voicenym.corpus.stored_nearness import SAME_SECONDS
+from voicenym.corpus.batches.single_file import sha256_of
+from voicenym.corpus.nearness.stored_nearness import SAME_SECONDS
+from voicenym.corpus.plans import timestamps
+from voicenym.corpus.run_records.line_table import Line
 from voicenym.errors import CorpusError
 from voicenym.publication import (
     claim_meter,
@@ -108,10 +108,10 @@ def release(request: Request, say: Callable[[int, int], None] = lambda done, of:
     if request.report is not None:
         results.append(own_results.of_files(request.report, {one.sha256 for one in files}))
     if request.system_report is not None:
-        made_by = {str((line.get("fallback") or line).get("system")) for line in lines.values()}
-        results.append(
-            own_results.of_system(request.system_report, made_by, request.system, len(files))
-        )
+        figures = _on_other_outputs(request.system_report, request.system, lines, len(files))
+        if figures.corpus_made_by:
+            notes = [*notes, f"{request.system_report}: {figures.sentence}"]
+        results.append(figures)
     facts = dataset_card.Facts(
         entries(files, request.keep),
         _processing(found, lines),
@@ -136,10 +136,22 @@ def release(request: Request, say: Callable[[int, int], None] = lambda done, of:
     return Release(files, facts.claims, notes)
 
 
+def _on_other_outputs(
+    report: Path, system: str | None, lines: Mapping[Path, Line], of: int
+) -> own_results.OwnResults:
+    """Figures of the system that made the corpus, by its log, and whether settings are others."""
+    logged = [(line.get("fallback") or line, line.get("per")) for line in lines.values()]
+    made_by = {str(line.get("system")) for line, _ in logged}
+    settings = {own_results.settings_of(line): str(per or "speaker") for line, per in logged}
+    return own_results.of_system(report, made_by, system, of, settings)
+
+
 def _check(request: Request) -> None:
     output = request.output
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise CorpusError(f"{output}: exists already; choose another folder")
+    if not request.corpus.exists():
+        raise CorpusError(f"{request.corpus}: does not exist; give the anonymized corpus")
     root = corpus_sources.root_of(request.corpus).resolve()
     if output.resolve().is_relative_to(root):
         raise CorpusError(f"{output}: lies in the corpus itself; choose a folder outside of it")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from voicenym.corpus.line_table import Line
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.run_lock import RunLock
-from voicenym.corpus.run_log import LOG_NAME, RunLog
+from voicenym.corpus.run_records.line_table import Line
+from voicenym.corpus.run_records.run_lock import RunLock
+from voicenym.corpus.run_records.run_log import LOG_NAME, RunLog
 from voicenym.errors import CorpusError
 
 LABELS = ("text", "sex", "age", "accent", "emotion")
@@ -120,6 +121,13 @@ def originals_of(
     else:
         return {}, None
     missing = [one.name for one in found if one.name not in pairs]
+    if missing and mapping is not None:
+        written = os.path.commonpath(inputs) if inputs else "no folder"
+        raise CorpusError(
+            f"{mapping}: names no original of {missing[0]} ({len(missing)} of {len(found)} such), "
+            f"but those of outputs in {written}; give the mapping of the run that wrote this "
+            "corpus, and if you moved the corpus since, move it back"
+        )
     if missing:
         raise CorpusError(
             f"{where}: holds no original of {missing[0]} ({len(missing)} of {len(found)} such); "

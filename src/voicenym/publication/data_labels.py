@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from voicenym.corpus.id_checks import check_id
+from voicenym.corpus.readers.id_checks import check_id
 from voicenym.errors import CorpusError, quoted
 from voicenym.publication.corpus_sources import LABELS
 from voicenym.publication.verified_files import Verified

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from voicenym.evaluation.reported_metrics import named
+from voicenym.evaluation.reports.text_summary import figure
 from voicenym.evaluation.results import AttackFigures, Measured, by_strength
-from voicenym.evaluation.text_summary import figure
 from voicenym.publication import claim_meter
 from voicenym.publication.claim_meter import Claim
 from voicenym.publication.corpus_description import Description

@@ -8,7 +8,8 @@ from typing import BinaryIO
 
 import av
 
-from voicenym.audio import container_detection, libav
+from voicenym.audio.container_files import container_detection
+from voicenym.audio.sources import libav
 from voicenym.evaluation.recording_audit import tags
 
 SOUND_CHUNKS = frozenset((b"fmt ", b"data", b"fact", b"PEAK", b"ds64", b"JUNK"))

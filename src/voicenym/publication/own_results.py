@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import json
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
+from voicenym.anonymizer import SYSTEMS
+from voicenym.anonymizer.system_settings import label
 from voicenym.errors import CorpusError
 from voicenym.evaluation import results_file
 from voicenym.evaluation.grades import grade
@@ -21,12 +26,15 @@ class OwnResults:
         system: of it, that concerns the corpus.
         files: of the corpus that were evaluated; 0 if the report does not say which.
         of: files of the corpus.
+        corpus_made_by: systems with settings that made the corpus, where these are others than
+            those of the figures.
     """
 
     evaluation: Evaluation
     system: SystemResults
     files: int
     of: int
+    corpus_made_by: tuple[str, ...] = ()
 
     @property
     def tied(self) -> bool:
@@ -50,8 +58,40 @@ class OwnResults:
         return (
             f"NOT MEASURED ON THESE FILES: figures of the system {self.system.name} {when} on "
             f"other outputs ({self.evaluation.data}). Other keys and speakers have other "
-            "figures."
+            f"figures.{self._settings}"
         )
+
+    @property
+    def _settings(self) -> str:
+        if not self.corpus_made_by:
+            return ""
+        return (
+            f" OF OTHER SETTINGS: they are of {with_voices(self.system.name, self.system.per)}, "
+            f"and this corpus was made by {' and '.join(self.corpus_made_by)}; they say nothing of "
+            "its protection."
+        )
+
+
+def with_voices(name: str, per: str) -> str:
+    """``mcadams with a voice for each speaker``."""
+    return f"{name} with a voice for each {per}"
+
+
+def settings_of(line: Mapping[str, Any]) -> str:
+    """Name of a system with the settings that differ from its defaults, by a line of a log.
+
+    Values are compared as JSON has them, and paths by their last part: weights may lie elsewhere.
+    """
+    name, given = str(line.get("system")), line.get("parameters")
+    settings = given if isinstance(given, dict) else {}
+    if name in SYSTEMS:
+        defaults = {
+            one.name: json.loads(json.dumps(one.default, default=str))
+            for one in SYSTEMS.parameters(name)
+            if not one.required
+        }
+        settings = {k: v for k, v in settings.items() if k not in defaults or v != defaults[k]}
+    return label(name, settings)
 
 
 def of_files(report: Path, digests: Collection[str]) -> OwnResults:
@@ -85,7 +125,13 @@ def of_files(report: Path, digests: Collection[str]) -> OwnResults:
     )
 
 
-def of_system(report: Path, made_by: Collection[str], system: str | None, of: int) -> OwnResults:
+def of_system(
+    report: Path,
+    made_by: Collection[str],
+    system: str | None,
+    of: int,
+    settings: Mapping[str, str] = MappingProxyType({}),
+) -> OwnResults:
     """Results of the system that made a corpus, on other outputs; a card marks them.
 
     Args:
@@ -93,6 +139,8 @@ def of_system(report: Path, made_by: Collection[str], system: str | None, of: in
         made_by: systems that made the corpus, by its log; empty if there is none.
         system: name in the report; None if it holds one that made the corpus.
         of: files of the corpus.
+        settings: of the corpus, as of :func:`settings_of`, with whom a voice is for (``speaker``);
+            empty if its log does not say them.
 
     Raises:
         VoicenymError: no report, no such system, or one that did not make the corpus.
@@ -111,4 +159,8 @@ def of_system(report: Path, made_by: Collection[str], system: str | None, of: in
         raise CorpusError(
             f"{report}: holds several systems; say which with --system: {', '.join(names)}"
         )
-    return OwnResults(evaluation, fit[0], 0, of)
+    (chosen,) = fit
+    measured = settings_of({"system": chosen.system, "parameters": chosen.parameters})
+    others = {name: per for name, per in settings.items() if (name, per) != (measured, chosen.per)}
+    made = tuple(with_voices(name, per) for name, per in sorted(others.items()))
+    return OwnResults(evaluation, chosen, 0, of, made)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from voicenym.corpus import kaldi_tables
-from voicenym.corpus.timestamps import CONSTANT
+from voicenym.corpus.plans.timestamps import CONSTANT
+from voicenym.corpus.readers import kaldi_tables
 from voicenym.errors import DependencyError
 from voicenym.libraries import library
 from voicenym.publication.data_labels import Entry, check_unique

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.anonymizer import Anonymizer, load
-from voicenym.corpus.line_table import Line
+from voicenym.corpus.batches.single_file import sha256_of
+from voicenym.corpus.nearness.stored_nearness import nearness
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.single_file import sha256_of
-from voicenym.corpus.stored_nearness import nearness
+from voicenym.corpus.run_records.line_table import Line
 from voicenym.errors import AudioError, CorpusError, VoicenymError
 from voicenym.publication.compared_sound import Sound, sound
 from voicenym.publication.embedded_metadata import embedded

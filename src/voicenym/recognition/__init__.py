@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from voicenym.recognition.ctc_recogniser import Trained
     from voicenym.recognition.hybrid_recogniser import Hybrid
     from voicenym.recognition.interface import Recogniser
-    from voicenym.recognition.phone_recogniser import PhoneRecogniser, pronounced
+    from voicenym.recognition.phones.phone_recogniser import PhoneRecogniser, pronounced
     from voicenym.recognition.transcripts import Transcripts, read_transcripts
     from voicenym.recognition.whisper_recogniser import WhisperRecogniser
 
@@ -27,7 +27,7 @@ RECOGNISERS: Registry[Recogniser] = Registry(
     {
         "ctc": Entry(f"{__name__}.ctc_recogniser:Trained", needs="safetensors"),
         "hybrid": Entry(f"{__name__}.hybrid_recogniser:Hybrid", needs="safetensors"),
-        "sphinx": Entry(f"{__name__}.sphinx:Sphinx", needs="pocketsphinx"),
+        "sphinx": Entry(f"{__name__}.processes.sphinx:Sphinx", needs="pocketsphinx"),
         "wav2vec2": Entry(
             f"{__name__}.published_recogniser:Pretrained",
             needs="transformers",
@@ -39,10 +39,10 @@ RECOGNISERS: Registry[Recogniser] = Registry(
 """Recognisers by name, with the library that each needs."""
 
 _FACE = {
-    "PhoneRecogniser": "phone_recogniser",
+    "PhoneRecogniser": "phones.phone_recogniser",
     "Recogniser": "interface",
     "Transcripts": "transcripts",
-    "pronounced": "phone_recogniser",
+    "pronounced": "phones.phone_recogniser",
     "read_transcripts": "transcripts",
 }
 
@@ -74,12 +74,13 @@ def recogniser(name: str, /, **options: Any) -> Recogniser:
     Args:
         name: ``sphinx``, ``whisper``, ``wav2vec2``, or, for a folder of a training, ``hybrid``
             (phones) or ``ctc`` (characters); options may follow: ``whisper:weights=FOLDER``.
-        options: of :class:`~voicenym.recognition.sphinx.Sphinx` (``sentences``, ``phrases``...),
-            :class:`~voicenym.recognition.whisper_recogniser.WhisperRecogniser` (``weights``,
-            ``language``...), :class:`~voicenym.recognition.published_recogniser.Pretrained`
-            (``weights``, ``device``...), :class:`~voicenym.recognition.hybrid_recogniser.Hybrid`
-            (``weights``, ``order``...) or
-            :class:`~voicenym.recognition.ctc_recogniser.Trained` (``weights``, ``beam``...).
+        options: of :class:`~voicenym.recognition.processes.sphinx.Sphinx` (``sentences``,
+            ``phrases``...), :class:`~voicenym.recognition.whisper_recogniser.WhisperRecogniser`
+            (``weights``, ``language``...),
+            :class:`~voicenym.recognition.published_recogniser.Pretrained` (``weights``,
+            ``device``...), :class:`~voicenym.recognition.hybrid_recogniser.Hybrid` (``weights``,
+            ``order``...) or :class:`~voicenym.recognition.ctc_recogniser.Trained` (``weights``,
+            ``beam``...).
 
     Raises:
         DependencyError: its library is not installed.

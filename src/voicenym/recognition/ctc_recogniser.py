@@ -16,10 +16,10 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
-from voicenym.recognition.arpa import read_arpa
 from voicenym.recognition.interface import Recogniser, Recording, checked, digest_of
-from voicenym.recognition.ngram import NGram
-from voicenym.recognition.shallow_fusion import CharacterFusion, WordFusion
+from voicenym.recognition.language_models.arpa import read_arpa
+from voicenym.recognition.language_models.ngram import NGram
+from voicenym.recognition.language_models.shallow_fusion import CharacterFusion, WordFusion
 
 SHORTEST = 400
 """Samples of one window of the spectrum; shorter recordings have an empty transcript."""

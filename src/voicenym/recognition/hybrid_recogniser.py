@@ -16,14 +16,18 @@ from voicenym.metrics import normalise, word_errors
 from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.private import write_inside
-from voicenym.recognition import ngram as grams
-from voicenym.recognition.arpa import read_arpa, write_arpa
-from voicenym.recognition.closed_vocabulary import Lexicon, lexicon_of, write_lexicon
 from voicenym.recognition.ctc_recogniser import SHORTEST, note
 from voicenym.recognition.interface import Recogniser, Recording, checked, digest_of
-from voicenym.recognition.phone_loop import PhoneLoop
-from voicenym.recognition.pronunciation_graph import graph, uniform
-from voicenym.recognition.viterbi import best
+from voicenym.recognition.language_models import ngram as grams
+from voicenym.recognition.language_models.arpa import read_arpa, write_arpa
+from voicenym.recognition.language_models.closed_vocabulary import (
+    Lexicon,
+    lexicon_of,
+    write_lexicon,
+)
+from voicenym.recognition.phones.phone_loop import PhoneLoop
+from voicenym.recognition.phones.pronunciation_graph import graph, uniform
+from voicenym.recognition.phones.viterbi import best
 
 LEXICON = "lexicon.dict"
 NGRAM = "words.arpa"

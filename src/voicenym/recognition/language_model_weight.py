@@ -13,9 +13,9 @@ from voicenym.metrics import normalise, word_errors
 from voicenym.nets.words import ctc
 from voicenym.nets.words.character_model import CharacterModel
 from voicenym.private import write_inside
-from voicenym.recognition.arpa import write_arpa
 from voicenym.recognition.ctc_recogniser import Decoding, decode, note
-from voicenym.recognition.ngram import train, words
+from voicenym.recognition.language_models.arpa import write_arpa
+from voicenym.recognition.language_models.ngram import train, words
 
 WEIGHTS = (0.3, 0.6, 1.0)
 BONUSES = (0.0, 1.5, 3.0)

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 
 from voicenym.errors import RedactionError
 from voicenym.redaction.decisions import times_of
+from voicenym.redaction.finding.word_finder import Found, text_of, words_of
 from voicenym.redaction.leftovers import Leftovers, Secrets
 from voicenym.redaction.masked_transcript import Removed, masked
 from voicenym.redaction.removal import Decision, Listened, Removal, warnings_of
-from voicenym.redaction.spoken_replacements import ReplacementPlanner, SpokenWords
-from voicenym.redaction.word_finder import Found, text_of, words_of
+from voicenym.redaction.replacements.spoken_replacements import ReplacementPlanner, SpokenWords
 from voicenym.redaction.word_placing import Interval, Placed, place, refuse_missed, union, widened
 from voicenym.transcription.timed_words import Transcript
 

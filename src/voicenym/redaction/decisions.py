@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from voicenym.errors import RedactionError
 from voicenym.redaction.by_time import ByTime
+from voicenym.redaction.finding.own_list import OwnList
+from voicenym.redaction.finding.word_finder import Found, WordFinder, text_of, words_of
 from voicenym.redaction.findings_file import Line
-from voicenym.redaction.own_list import OwnList
 from voicenym.redaction.removal import Decision, Listened
-from voicenym.redaction.word_finder import Found, WordFinder, text_of, words_of
 from voicenym.redaction.word_placing import Interval, place
 from voicenym.transcription.timed_words import Transcript
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from voicenym.diarization.turn_files import write_text
+from voicenym.diarization.formats.turn_files import write_text
 from voicenym.errors import RedactionError, quoted
-from voicenym.redaction.categories import CATEGORIES, LISTED
+from voicenym.redaction.finding.categories import CATEGORIES, LISTED
 from voicenym.special_files import refuse_named_pipe
 
 HEAD = "# voicenym findings 1"

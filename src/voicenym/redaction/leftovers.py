@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Sequence
 
 from voicenym.redaction.by_time import ByTime
-from voicenym.redaction.categories import ADDRESSES, LISTED, NAMES, PLACES
-from voicenym.redaction.own_list import OwnList
-from voicenym.redaction.proper_names import is_function_word
-from voicenym.redaction.sound_keys import plain
-from voicenym.redaction.word_finder import Found
+from voicenym.redaction.finding.categories import ADDRESSES, LISTED, NAMES, PLACES
+from voicenym.redaction.finding.own_list import OwnList
+from voicenym.redaction.finding.proper_names import is_function_word
+from voicenym.redaction.finding.sound_keys import plain
+from voicenym.redaction.finding.word_finder import Found
 from voicenym.redaction.word_placing import Interval
 from voicenym.transcription.timed_words import Transcript
 

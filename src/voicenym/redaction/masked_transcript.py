@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from voicenym.redaction.by_time import ByTime
-from voicenym.redaction.categories import LABELS, LISTED
-from voicenym.redaction.own_list import OwnList
+from voicenym.redaction.finding.categories import LABELS, LISTED
+from voicenym.redaction.finding.own_list import OwnList
 from voicenym.redaction.word_placing import Interval
 from voicenym.transcription.timed_words import Transcript, Word
 

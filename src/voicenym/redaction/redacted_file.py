@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from voicenym.audio import open_reader, open_writer
-from voicenym.corpus.output_target import check_target
+from voicenym.corpus.batches.single_file import Progress, block_size
+from voicenym.corpus.plans.output_target import check_target
 from voicenym.corpus.recording_checks import changes
-from voicenym.corpus.single_file import Progress, block_size
 from voicenym.redaction.removal import Removal
 from voicenym.redaction.sound_removal import removed
 

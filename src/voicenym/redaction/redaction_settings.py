@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from voicenym.errors import RedactionError, WeightsError
-from voicenym.redaction.categories import categories_of
-from voicenym.redaction.own_list import OwnList, read_list
+from voicenym.redaction.finding.categories import categories_of
+from voicenym.redaction.finding.own_list import OwnList, read_list
+from voicenym.redaction.finding.word_finder import WordFinder
 from voicenym.redaction.redactor import LEAST_CONFIDENCE, SENTENCE, STOP, Redactor
 from voicenym.redaction.sound_removal import BEEP, SILENCE, WAYS, WORD
-from voicenym.redaction.word_finder import WordFinder
 
 if TYPE_CHECKING:
     from voicenym.corpus.sound_edits import Prepare
     from voicenym.pseudonym import Key, Pseudonym
-    from voicenym.redaction.spoken_replacements import ReplacementVoice
+    from voicenym.redaction.replacements.spoken_replacements import ReplacementVoice
     from voicenym.systems.asr_tts import AsrTts
 
 UNHEARD = ("keep", "silence")
@@ -31,7 +31,7 @@ class RedactionSettings:
     """What is removed from recordings, and by what it is found.
 
     Args:
-        categories: of :data:`voicenym.redaction.categories.CATEGORIES`.
+        categories: of :data:`voicenym.redaction.finding.categories.CATEGORIES`.
         entries: of one's own list.
         recogniser: of words; a name or a folder.
         language: code; None for that of the recogniser.
@@ -106,8 +106,8 @@ class RedactionSettings:
         """
         if self.way != WORD or self.pseudonym is None:
             return None
-        from voicenym.redaction.replacement_words import LANGUAGE
-        from voicenym.redaction.spoken_replacements import ReplacementVoice
+        from voicenym.redaction.replacements.replacement_words import LANGUAGE
+        from voicenym.redaction.replacements.spoken_replacements import ReplacementVoice
 
         return ReplacementVoice(self._speaking(LANGUAGE).opened_synthesiser(), self.pseudonym)
 
@@ -136,7 +136,7 @@ class RedactionSettings:
         """What finds the words, without a recogniser."""
         analyzer = None
         if self.categories:
-            from voicenym.redaction.entity_analyzer import LANGUAGE, EntityAnalyzer
+            from voicenym.redaction.finding.entity_analyzer import LANGUAGE, EntityAnalyzer
 
             analyzer = EntityAnalyzer(self.entities, self.language or LANGUAGE)
         return WordFinder(

@@ -13,19 +13,19 @@ from voicenym.audio import Reader, open_reader
 from voicenym.errors import AudioError, RedactionError
 from voicenym.redaction.checked_removal import CheckedRemoval
 from voicenym.redaction.decisions import decisions_of, decisions_of_lines
+from voicenym.redaction.finding.word_finder import WordFinder
 from voicenym.redaction.findings_file import Line
 from voicenym.redaction.leftovers import Secrets, secrets_of
 from voicenym.redaction.removal import Decision, Listened, Removal
-from voicenym.redaction.replacement_words import LANGUAGE, ReplacementWords
-from voicenym.redaction.sound_removal import BEEP, SILENCE, WORD, removed
-from voicenym.redaction.spoken_replacements import (
+from voicenym.redaction.replacements.replacement_words import LANGUAGE, ReplacementWords
+from voicenym.redaction.replacements.spoken_replacements import (
     ReplacementPlanner,
     ReplacementVoice,
     SpokenWords,
 )
+from voicenym.redaction.sound_removal import BEEP, SILENCE, WORD, removed
 from voicenym.redaction.surrounding_levels import SurroundingLevels
 from voicenym.redaction.text_redaction import TextRedaction
-from voicenym.redaction.word_finder import WordFinder
 from voicenym.redaction.word_placing import Interval
 from voicenym.transcription.assumed_language import AssumedLanguage
 from voicenym.transcription.heard_stretches import HeardStretches, KnownStretches

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from voicenym.redaction.findings_file import Line
+from voicenym.redaction.replacements.spoken_replacements import SpokenWords
 from voicenym.redaction.sound_removal import BEEP, SILENCE
-from voicenym.redaction.spoken_replacements import SpokenWords
 from voicenym.redaction.word_placing import Interval
 from voicenym.transcription.heard_stretches import KnownStretches
 from voicenym.transcription.timed_words import Transcript

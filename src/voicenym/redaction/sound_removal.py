@@ -2,7 +2,7 @@
 
 Samples outside of the intervals are unchanged, bit for bit. Inside, no original sample is left: a
 border fades into the mirror image of the kept sound beside it
-(:mod:`voicenym.corpus.border_fades`).
+(:mod:`voicenym.corpus.people.border_fades`).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.audio import Format, Reader
-from voicenym.corpus.border_fades import FADE_SECONDS, Borders, Piece
+from voicenym.corpus.people.border_fades import FADE_SECONDS, Borders, Piece
 from voicenym.errors import AudioError
 from voicenym.redaction.word_placing import Interval, union
 
 if TYPE_CHECKING:
-    from voicenym.redaction.spoken_replacements import SpokenWords
+    from voicenym.redaction.replacements.spoken_replacements import SpokenWords
 
 SILENCE, BEEP, WORD = "silence", "beep", "word"
 WAYS = (SILENCE, BEEP, WORD)

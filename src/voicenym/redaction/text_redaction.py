@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from voicenym.redaction.categories import LISTED
+from voicenym.redaction.finding.categories import LISTED
+from voicenym.redaction.finding.sound_keys import plain
+from voicenym.redaction.finding.word_finder import Found, WordFinder, text_of
 from voicenym.redaction.leftovers import Secrets
-from voicenym.redaction.replacement_words import ReplacementWords
-from voicenym.redaction.sound_keys import plain
-from voicenym.redaction.word_finder import Found, WordFinder, text_of
+from voicenym.redaction.replacements.replacement_words import ReplacementWords
 from voicenym.transcription.timed_words import Transcript, Word
 
 
@@ -47,7 +47,7 @@ class TextRedaction:
         """As many phrases without the words; an empty one where nothing is left.
 
         Raises:
-            RedactionError: as of :meth:`voicenym.redaction.word_finder.WordFinder.find`.
+            RedactionError: as of :meth:`voicenym.redaction.finding.word_finder.WordFinder.find`.
         """
         words = [
             Word(text, 0.0, 1.0, 1.0, (0.0, 1.0), opens=not i)

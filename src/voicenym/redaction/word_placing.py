@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from voicenym.errors import RedactionError
-from voicenym.redaction.word_finder import Found, words_of
+from voicenym.redaction.finding.word_finder import Found, words_of
 from voicenym.transcription.timed_words import Transcript, Word, sentences
 
 BEFORE, AFTER = 0.5, 0.5

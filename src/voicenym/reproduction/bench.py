@@ -16,15 +16,15 @@ from typing import Any
 
 from voicenym.anonymizer.system_settings import labelled, parsed
 from voicenym.attack.attacker_resources import AttackerTraining
+from voicenym.corpus.readers.recording_subsets import halved, spread
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.recording_subsets import halved, spread
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.skipped import LeftOut
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.evaluation.evaluation_plan import Evidence, Plan
 from voicenym.evaluation.protocol import evaluate
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
-from voicenym.evaluation.trials import Trials, build
+from voicenym.evaluation.trial_plans.trials import Trials, build
 from voicenym.recognition import Recogniser
 from voicenym.reproduction.budgets import Budget
 from voicenym.reproduction.outcome import Figure, absent

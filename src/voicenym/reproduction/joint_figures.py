@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from voicenym.evaluation.protection import split
-from voicenym.evaluation.trials import Trials
+from voicenym.evaluation.measurements.protection import split
+from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
 from voicenym.metrics.cllr import least_cost

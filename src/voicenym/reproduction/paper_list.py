@@ -14,7 +14,13 @@ from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.outcome import Outcome
 from voicenym.reproduction.paper_table import NOTHING, SPEECH, PaperTable, normalised
 
-MODULES = ("miao_2023", "turner_2022", "yao_2024", "deng_2023", "tomashenko_2022")
+MODULES = (
+    "miao.miao_2023",
+    "turner.turner_2022",
+    "yao.yao_2024",
+    "deng.deng_2023",
+    "tomashenko.tomashenko_2022",
+)
 """A module for each paper, with its tables in ``TABLES``."""
 
 

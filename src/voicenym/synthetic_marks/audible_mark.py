@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.audio import open_reader, open_writer
-from voicenym.corpus.output_target import check_target
-from voicenym.corpus.single_file import block_size
+from voicenym.corpus.batches.single_file import block_size
+from voicenym.corpus.plans.output_target import check_target
 from voicenym.errors import VoicenymError
 
 TONES = (880.0, 1320.0)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from voicenym.audio.atomic import AtomicFile, write_failed
-from voicenym.corpus.output_target import check_target
+from voicenym.corpus.plans.output_target import check_target
 from voicenym.errors import AudioError, DependencyError, VoicenymError
 from voicenym.libraries import library
 from voicenym.private import others_can_open

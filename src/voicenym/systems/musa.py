@@ -16,7 +16,7 @@ from voicenym.errors import UnknownSystemError, WeightsError
 from voicenym.identity import METHODS, Identity, compatibility
 from voicenym.nets.checkpoint import CONFIG, together, version
 from voicenym.nets.codec.codec import RATE, Codec
-from voicenym.nets.weights_home import home
+from voicenym.nets.weights.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.bundled.analysis import VectorReader
 from voicenym.resynthesis.codec.codec_anonymization import rotation, voices
@@ -60,7 +60,7 @@ class Musa(Anonymizer):
             independent of the key.
         identity: another identity method, see :func:`voicenym.identity.identity`.
         weights: folder written by ``voicenym train musa``; default: ``musa`` in
-            :func:`voicenym.nets.weights_home.home`.
+            :func:`voicenym.nets.weights.weights_home.home`.
     """
 
     strength: float = 1.0

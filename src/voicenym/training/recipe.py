@@ -95,6 +95,7 @@ def option(
     minimum: float | None = None,
     maximum: float | None = None,
     positional: bool = False,
+    teacher: bool | tuple[str, ...] = False,
     old_flags: Sequence[str] = (),
 ) -> Any:
     """A field of a recipe.
@@ -104,6 +105,8 @@ def option(
         default: of the field; it is required without one.
         minimum, maximum: allowed values.
         positional: whether it is an argument of the command and has no flag.
+        teacher: whether it names a frozen network, which a resumed run must find unchanged
+            (:mod:`voicenym.training.run.teacher_check`); of a pipeline, the parts that are read.
         old_flags: earlier flags, which still work.
     """
     about = {
@@ -111,6 +114,7 @@ def option(
         "minimum": minimum,
         "maximum": maximum,
         "positional": positional,
+        "teacher": teacher,
         "old_flags": tuple(old_flags),
     }
     return field(default=default, metadata=about)

@@ -20,14 +20,15 @@ from voicenym.private import closed, private_folder
 from voicenym.registry import Registry
 from voicenym.training.recipe import Recipe, Trained
 from voicenym.training.run.progress_report import Report
+from voicenym.training.run.teacher_check import Teacher, same_teachers
 
 _HERE = "voicenym.training"
 _LIST = {
     "autoencoder": ("identity.autoencoder_recipe:AutoencoderRecipe",
                     "Hide sex, accent and speaker in speaker vectors."),
-    "bottleneck": ("content.bottleneck_recipe:BottleneckRecipe",
+    "bottleneck": ("content.bottleneck.bottleneck_recipe:BottleneckRecipe",
                    "Content encoder: the bottleneck of a TDNN-F recogniser."),
-    "content": ("content.soft_content_recipe:ContentRecipe",
+    "content": ("content.units.soft_content_recipe:ContentRecipe",
                 "Content encoder that predicts units (HuBERT-soft)."),
     "durations": ("synthesis.duration_recipe:DurationRecipe",
                   "Predictor of durations from a pipeline's content."),
@@ -39,17 +40,17 @@ _LIST = {
                "Recogniser of English words by phones."),
     "ivector": ("speakers.ivector_recipe:IvectorRecipe",
                 "Verifier: i-vectors, LDA and PLDA."),
-    "language": ("content.language_recipe:LanguageRecipe",
+    "language": ("content.language.language_recipe:LanguageRecipe",
                  "Language scores: whether speech is of the weights' language."),
-    "live-codes": ("content.live_codes_recipe:LiveCodesRecipe",
+    "live-codes": ("content.live_codes.live_codes_recipe:LiveCodesRecipe",
                    "Encoder with which word codes are computed in live streams."),
     "mixture": ("identity.mixture_recipe:MixtureRecipe",
                 "Gaussian mixture of a pool's speaker vectors."),
     "musa": ("codec.musa_recipe:MusaRecipe",
              "Codec that separates speaker, content and prosody."),
-    "native-codes": ("content.native_codes_recipe:NativeCodesRecipe",
+    "native-codes": ("content.native_codes.native_codes_recipe:NativeCodesRecipe",
                      "Encoder of word codes that gives accented speech native codes."),
-    "phone-bottleneck": ("content.phone_bottleneck_recipe:PhoneBottleneckRecipe",
+    "phone-bottleneck": ("content.bottleneck.phone_bottleneck_recipe:PhoneBottleneckRecipe",
                          "Content encoder: the bottleneck of a TDNN-F of phones and word codes."),
     "recogniser": ("words.recogniser_recipe:RecogniserRecipe",
                    "Recogniser of words, from transcribed speech."),
@@ -59,13 +60,13 @@ _LIST = {
                     "Content encoder and synthesizer of a resynthesis system."),
     "synthesizer": ("synthesis.synthesizer_recipe:SynthesizerRecipe",
                     "Synthesizer of a pipeline, under frozen encoders."),
-    "tokenizer": ("content.tokenizer_recipe:TokenizerRecipe",
+    "tokenizer": ("content.units.tokenizer_recipe:TokenizerRecipe",
                   "One codebook over the frames of a network."),
     "two-branch": ("speakers.two_branch_recipe:TwoBranchRecipe",
                    "Verifier of attackers: filterbanks and a frozen network."),
     "ubm": ("speakers.ubm_recipe:UbmRecipe",
             "Verifier: background model for GMM-UBM."),
-    "units": ("content.units_recipe:UnitsRecipe",
+    "units": ("content.units.units_recipe:UnitsRecipe",
               "Units of speech without texts: clusters of frames."),
     "vcloak": ("cloak.vcloak_recipe:VCloakRecipe",
                "Cloak that hides voices from verifiers."),
@@ -73,7 +74,7 @@ _LIST = {
                  "Verifier: a speaker encoder."),
     "whisper": ("words.whisper_recipe:WhisperRecipe",
                 "Whisper, fine-tuned on original or anonymized speech."),
-    "word-codes": ("content.word_codes_recipe:WordCodesRecipe",
+    "word-codes": ("content.word_codes.word_codes_recipe:WordCodesRecipe",
                    "Codes of words before Whisper's decoder."),
 }  # fmt: skip
 
@@ -114,7 +115,7 @@ def train(
         options.setdefault("output", options.pop("out"))
     made = RECIPES.make(recipe, **_converted(recipe, options))
     _check_output(made)
-    with closed():
+    with closed(), same_teachers(made.output, _teachers(made)):
         return made.run(Report(say, skipped))
 
 
@@ -153,6 +154,17 @@ def _check_output(recipe: Recipe) -> None:
             )
     if os.path.lexists(recipe.output):  # what is made later is private from the start
         private_folder(recipe.output)
+
+
+def _teachers(recipe: Recipe) -> dict[str, Teacher]:
+    """What a recipe's options name that are of frozen networks, by their flags."""
+    found = {}
+    for item in fields(recipe):
+        if teacher := item.metadata.get("teacher"):
+            flags = item.metadata.get("flags") or (f"--{item.name.replace('_', '-')}",)
+            parts = teacher if isinstance(teacher, tuple) else ()
+            found[flags[0]] = Teacher(getattr(recipe, item.name), parts)
+    return found
 
 
 def _folders(recipe: Recipe, options: tuple[str, ...]) -> Iterator[Path]:

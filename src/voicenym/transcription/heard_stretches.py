@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.corpus.single_file import sha256_of
+from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.kept_work import KeptWork, beside, digest_of
 from voicenym.transcription.timed_words import Word
 from voicenym.transcription.word_recogniser import WordRecogniser

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from voicenym.diarization.webvtt import clock
+from voicenym.diarization.formats.webvtt import clock
 from voicenym.errors import VoicenymError
 from voicenym.transcription.timed_words import Transcript, Word, joined, sentences
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import threading
@@ -12,7 +13,7 @@ import pytest
 from asgi_calls import call
 
 from voicenym.apps.serve import application as module
-from voicenym.apps.serve import job_routes
+from voicenym.apps.serve import job_routes, multipart_upload
 from voicenym.apps.serve import service as service_module
 from voicenym.apps.serve.application import application, is_metered, is_open
 from voicenym.apps.serve.job_runner import JobRunner
@@ -36,6 +37,38 @@ def service(tmp_path):
     with UploadFolder(tmp_path / "work") as uploads:
         cards = [{"name": name, "live": True} for name in ("recast", "mcadams")]
         yield Service(uploads, KeyStore(tmp_path / "keys"), cards, WorkLimits(workers=1))
+
+
+PART = b'Content-Disposition: form-data; name="file"; filename="a.wav"'
+FORM = b"--B\r\n" + PART + b"\r\n\r\nsound\r\n--B--\r\n"
+MULTIPART = {"content-type": "multipart/form-data; boundary=B"}
+
+
+@pytest.mark.parametrize("path", ["/v1/anonymize", "/v1/jobs", "/v1/speakers"])
+@pytest.mark.parametrize("place", ["folder", "first byte", "last byte"])
+def test_a_full_disk_is_said_and_is_no_defect(service, monkeypatch, caplog, path, place):
+    def full(*given):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    class File:
+        write = full if place == "first byte" else lambda self, data: len(data)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *given):
+            full()  # what was buffered
+
+    if place == "folder":
+        monkeypatch.setattr(service.uploads, "new_folder", full)
+    else:
+        monkeypatch.setattr(multipart_upload, "open_private", lambda *given: File())
+    app = application(service, Protection())
+    logging.getLogger("voicenym.web").propagate = True
+    found = call(app, "POST", path, MULTIPART.items(), (FORM,))
+    assert found.status == json.loads(found.body)["status"] == 507
+    assert "defect" not in caplog.text
+    assert not list(service.uploads.path.iterdir())
 
 
 def test_the_server_closes_its_memory_before_it_starts_a_worker(service, monkeypatch):

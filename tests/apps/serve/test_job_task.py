@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from voicenym.apps.serve import job_task
+from voicenym.apps.serve.job_runner import STATUSES
 from voicenym.apps.serve.job_task import Task
+from voicenym.audio.atomic import write_failed
 from voicenym.pseudonym import Key
 
 
@@ -32,3 +36,11 @@ def test_an_audit_is_of_the_system_that_made_the_output_and_of_its_settings(
     assert outcome.system == system
     assert bool(outcome.refusal) == (system == "recast")
     assert audits == [(system, settings)]
+
+
+def test_a_full_disk_is_the_server_s_and_no_fault_of_the_recording(tmp_path):
+    error = write_failed(str(tmp_path / "output.wav"), OSError(errno.ENOSPC, "No space left"))
+    found = job_task._failure(error, tmp_path)
+    assert found["status"] == 507
+    assert found["status"] in STATUSES
+    assert "operator" in found["cure"]

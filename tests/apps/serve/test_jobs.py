@@ -1,8 +1,11 @@
-"""Jobs: progress, once, cancelled, forgotten."""
+"""Jobs: progress, results that are sent or lost, cancelled, forgotten."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import socket
+import struct
 
 import pytest
 
@@ -27,7 +30,7 @@ def events(client, job):
     return found
 
 
-def test_a_job_reports_its_progress_and_gives_its_result_once(server, long_speech):
+def test_a_job_reports_its_progress_and_gives_its_result(server, long_speech):
     with server.client("anna") as anna, server.client("bert") as bert:
         sent = send(anna, long_speech.read_bytes())
         assert sent.status_code == 202
@@ -47,8 +50,88 @@ def test_a_job_reports_its_progress_and_gives_its_result_once(server, long_speec
         result = anna.get(job["links"]["result"])
         assert result.status_code == 200
         assert result.headers["content-type"] == "audio/flac"
-        assert anna.get(job["links"]["result"]).status_code == 404
+        assert result.headers["accept-ranges"] == "none"
+        part = anna.get(job["links"]["result"], headers={"range": "bytes=0-9"})
+        assert (part.status_code, part.content) == (200, result.content), "until it has arrived"
+        assert bert.delete(job["links"]["result"]).status_code == 404
+        assert anna.delete(job["links"]["result"]).status_code == 204
         assert server.is_wiped()
+        for path in job["links"].values():
+            assert anna.get(path).status_code == 404
+
+
+def broken_off(server, path):
+    """Begins a transfer and resets the connection."""
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), 60) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        token = server.tokens["anna"]
+        connection.sendall(
+            f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\n"
+            f"Authorization: Bearer {token}\r\n\r\n".encode()
+        )
+        assert connection.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+def test_a_result_whose_transfer_broke_is_sent_again(server, speech):
+    with server.client("anna") as anna:
+        sent = anna.post("/v1/jobs", files={"file": ("a.wav", speech)}, data={"system": "mcadams"})
+        job = sent.json()
+        path = job["links"]["result"]
+        assert anna.delete(path).status_code == 409
+        assert anna.get(job["links"]["self"]).status_code == 200, "it goes on"
+        assert events(anna, job)[-1][0] == "done"
+        for _ in range(3):
+            broken_off(server, path)
+        result = anna.get(path)
+        assert len(result.content) == int(result.headers["content-length"]) > 44
+        assert anna.delete(path).status_code == 204
+        assert server.is_wiped()
+
+
+def test_what_was_sent_is_kept_for_a_while_and_counts_no_more(tmp_path):
+    now, wiped = [0.0], []
+    store = JobStore(
+        wiped.append, each=1, most=1, kept_seconds=100, sent_seconds=10, clock=lambda: now[0]
+    )
+    first, second = Job("anna", tmp_path / "1"), Job("anna", tmp_path / "2")
+    store.add(first)
+    store.end(first, DONE)
+    with pytest.raises(OSError), store.sending(first):
+        raise OSError("the connection broke")
+    assert waits(store) == 100
+    with store.sending(first) as note_sent:
+        note_sent()
+    store.check("anna")
+    store.add(second)
+    store.end(second, DONE)
+    now[0] = 9.0
+    assert store.get("anna", first.id) is first
+    with store.sending(first) as note_sent:
+        note_sent()  # another transfer gives no further time
+        now[0] = 11.0
+        store.expire()
+        assert wiped == [], "what is being sent stays"
+    store.expire()
+    assert wiped == [first.folder]
+    with store.sending(second) as note_sent:
+        note_sent()
+        store.remove(second)
+    assert wiped[1:] == [second.folder] * 2, "also what could not be wiped while it was open"
+
+
+def test_results_that_were_sent_are_not_kept_without_bound(tmp_path):
+    wiped = []
+    store = JobStore(wiped.append, each=2, most=2)
+    jobs = [Job("anna", tmp_path / str(number)) for number in range(4)]
+    for job in jobs:
+        store.check("anna")
+        store.add(job)
+        store.end(job, DONE)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(store.sending(job))()
+    assert wiped == [job.folder for job in jobs[:2]]
+    assert len(store) == 2
 
 
 def test_a_cancelled_job_ends_its_worker_and_leaves_nothing(server, long_speech):
@@ -147,7 +230,7 @@ def test_the_time_until_a_job_may_be_sent_is_true(tmp_path):
     now[0] += 80.5
     store.check("anna")
     store.add(Job("anna", tmp_path))
-    store.take(jobs[0])
+    store.remove(jobs[0])
     store.check("anna")
 
 

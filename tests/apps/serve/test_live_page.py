@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,6 +46,7 @@ LISTEN = """
 })();
 """
 
+PAGE = Path(__file__).parents[3] / "src" / "voicenym" / "apps" / "serve" / "page"
 AUDIBLE = "window.heard.some((value) => Math.abs(value) > 0.01)"
 
 
@@ -154,6 +156,96 @@ def test_a_browser_that_converts_no_rates_sends_its_own(page, own):
     until(page, AUDIBLE)
     page.click("#live-start")
     ended(own)
+
+
+def test_a_browser_whose_sound_has_more_than_48_khz_converts_it(page, own):
+    """As with some sound cards: the server takes no such rate, and the page no other one."""
+    page.evaluate(
+        """() => {
+        const source = AudioContext.prototype.createMediaStreamSource;
+        AudioContext.prototype.createMediaStreamSource = function (stream) {
+          if (this.sampleRate === 16000) throw new DOMException("another rate");
+          return source.call(this, stream);
+        };
+        const Context = AudioContext;
+        window.AudioContext = function (options) {
+          return new Context({ sampleRate: 96000, ...options });
+        };
+        const send = WebSocket.prototype.send;
+        window.rates = new Set();
+        WebSocket.prototype.send = function (data) {
+          if (typeof data === "string") window.rates.add(JSON.parse(data).rate);
+          else window.rates.add(new DataView(data).getUint32(4, true));
+          send.call(this, data);
+        };
+        }"""
+    )
+    begin(page)
+    until(page, AUDIBLE)
+    assert page.evaluate("window.ear.context.sampleRate") == 96_000
+    assert page.evaluate("[...window.rates]") == [48_000]
+    page.click("#live-start")
+    ended(own)
+
+
+ECHO = """
+(rate, factor, hertz) => {
+    const sampleRate = rate;
+    const frames = [];
+    class AudioWorkletProcessor {
+        constructor() {
+            this.port = { postMessage: (news) => news.samples && frames.push(news) };
+        }
+    }
+    let Voice;
+    const registerProcessor = (name, kind) => (Voice = kind);
+    %s
+    const voice = new Voice({ processorOptions: { factor } });
+    voice.begin();
+    const [taken, given] = [[], []];
+    let delay = null;
+    for (let start = 0; start < 0.3 * rate; start += 128) {
+        const block = Float32Array.from({ length: 128 }, (_, place) => {
+            return 0.5 * Math.sin((2 * Math.PI * hertz * (start + place)) / rate);
+        });
+        const out = new Float32Array(128);
+        voice.process([[block]], [[out]]);
+        given.push(...out);
+        delay = voice.last.delay ?? delay;
+        for (const { at, samples } of frames.splice(0)) {
+            taken.push(...samples);
+            voice.add({ samples: samples.slice(), source: at });
+        }
+    }
+    return { taken, given, delay };
+}
+"""
+
+
+@pytest.mark.parametrize(("rate", "factor"), [(48_000, 1), (88_200, 2), (192_000, 4)])
+def test_what_the_audio_thread_converts_is_the_same_sound(page, rate, factor):
+    program = ECHO % (PAGE / "live-worklet.js").read_text("utf-8")
+
+    def through(hertz):
+        found = page.evaluate(f"({program})({rate}, {factor}, {hertz})")
+        return np.array(found["taken"]), np.array(found["given"]), found["delay"]
+
+    low = rate // factor
+    taken, given, delay = through(1_000)
+    assert len(taken) == pytest.approx(0.3 * low, abs=0.03 * low)
+    sounds = rate // 7  # when the first answers have come
+    assert not given[: rate // 20].any()
+    for sound, of in ((taken[200:], low), (given[sounds:], rate)):
+        tone = np.exp(2j * np.pi * 1_000 * np.arange(len(sound)) / of)
+        assert 2 * abs((sound * tone).mean()) == pytest.approx(0.5, abs=0.02)
+    # the phase of the tone says how much later it comes, less whole periods of it
+    tone = np.exp(-2j * np.pi * 1_000 * np.arange(sounds, len(given)) / rate)
+    late = -np.angle(1j * (given[sounds:] * tone).mean()) / (2 * np.pi * 1_000)
+    error = delay - 128 / rate - late  # the delay counts the block that is being played
+    assert error % 1e-3 == pytest.approx(0.0, abs=2e-5) or error % 1e-3 > 0.98e-3
+    if factor > 1:
+        taken, _, _ = through(low // 2 + 2_000)
+        assert np.abs(taken[200:]).max() < 0.005, "no alias"
 
 
 def test_the_running_session_is_accessible(page, own):

@@ -128,19 +128,36 @@ def test_a_job_that_the_server_has_lost_is_said(page, sample):
     assert page.evaluate(FOCUS) == "start"
 
 
-def test_a_result_whose_transfer_breaks_is_said_to_be_lost(page, own, sample):
-    page.evaluate(
-        """() => {
-        const blob = Response.prototype.blob;
-        Response.prototype.blob = async function () {
-            await blob.call(this);
-            throw new TypeError("network error");
-        };
-        }"""
-    )
+BREAKS = """(times) => {
+    const blob = Response.prototype.blob;
+    window.broken = 0;
+    Response.prototype.blob = async function () {
+        const whole = await blob.call(this);
+        if (window.broken >= times) return whole;
+        window.broken += 1;
+        throw new TypeError("network error");
+    };
+}"""
+
+
+def test_a_result_whose_transfer_breaks_is_fetched_again(page, own, sample):
+    page.evaluate(BREAKS, 2)
     page.set_input_files("#file", sample)
     page.click("#start")
-    playwright.expect(page.locator("#error")).to_contain_text("start again", timeout=60_000)
+    playwright.expect(page.locator("#status")).to_contain_text("broke", timeout=180_000)
+    assert own.left(), "the server keeps it meanwhile"
+    playwright.expect(page.locator("#status")).to_have_text(re.compile("^Done"), timeout=60_000)
+    assert page.evaluate("window.broken") == 2
+    assert page.get_attribute("#download", "href").startswith("blob:")
+    assert own.is_wiped()
+
+
+def test_a_result_that_does_not_arrive_is_given_up_and_wiped(page, own, sample):
+    page.evaluate(BREAKS, 1000)
+    page.evaluate("window.setTimeout = ((wait) => (go) => wait(go, 0))(window.setTimeout)")
+    page.set_input_files("#file", sample)
+    page.click("#start")
+    playwright.expect(page.locator("#error")).to_contain_text("start again", timeout=180_000)
     assert page.is_enabled("#start")
     assert own.is_wiped()
 

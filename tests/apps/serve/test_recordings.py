@@ -351,3 +351,30 @@ def test_warnings_and_refusals_are_headers(server, speech):
     assert found.status_code == 200
     if found.headers["voicenym-system"] != "word-codes":
         assert json.loads(found.headers["voicenym-refusal"])
+
+
+def test_a_server_that_is_asked_to_end_does_not_wait_for_the_imports(start, tmp_path, speech):
+    """Docker kills it after ten seconds; threads that start workers wait for the copied process."""
+    with start(tmp_path / "server", "--workers", 2) as own, own.client() as client:
+        while not (copied := copied_process(own.process.pid)):
+            pass
+        os.kill(copied, signal.SIGSTOP)
+        jobs = [client.post("/v1/jobs", files={"file": ("a.wav", speech)}) for _ in range(4)]
+        assert {job.status_code for job in jobs} == {202}
+        own.process.terminate()
+        assert own.process.wait(60) == 0
+        assert own.is_wiped()
+        assert "defect" not in own.log.read_text()
+
+
+def copied_process(server):
+    """Process id of the process of a server that workers are copies of; 0 if there is none."""
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (place / "cmdline").read_text()
+            parent = (place / "stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            continue
+        if int(parent) == server and "forkserver" in line:
+            return int(place.name)
+    return 0

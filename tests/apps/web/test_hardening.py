@@ -68,6 +68,40 @@ def test_a_large_body_is_refused_stated_or_chunked(headers, parts):
     assert problem["cure"]
 
 
+@pytest.mark.parametrize("length", ["5000000000", "2000"])
+def test_who_asks_before_it_sends_a_body_is_refused_without_it(length):
+    """As curl with long recordings: to read the body is to tell it to send it."""
+    read = []
+
+    async def receive():
+        read.append(True)
+        return {"type": "http.request", "body": b"x", "more_body": False}
+
+    async def refused():
+        sent = []
+        limits = Limits(body_bytes=4_000)
+        tokens = BearerTokens({"anna": TOKEN})
+        app = hardened(echo, Protection(limits=limits, tokens=tokens))
+        headers = {"host": "localhost", "expect": "100-continue", "content-length": length}
+        if length != "2000":
+            headers["authorization"] = f"Bearer {TOKEN}"
+        scope = {
+            "type": "http", "method": "POST", "path": "/", "client": ("::1", 1),
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        }  # fmt: skip
+
+        async def send(message):
+            sent.append(message)
+
+        await app(scope, receive, send)
+        return sent[0]
+
+    start = asyncio.run(refused())
+    assert start["status"] == (401 if length == "2000" else 413)
+    assert read == []
+    assert (b"connection", b"close") in start["headers"]
+
+
 def test_a_framework_cannot_turn_a_large_body_into_another_error():
     async def careless(scope, receive, send):
         try:

@@ -143,7 +143,7 @@ def test_errors_of_stores_are_one_line_with_their_cure(store, anonymize, tmp_pat
 def test_a_run_over_a_store_is_seen_while_it_runs_and_after_it(
     store, anonymize, command, tmp_path, monkeypatch
 ):
-    from voicenym.apps.cli import batch_report
+    from voicenym.apps.cli.anonymizing import batch_report
 
     seen = []
     real = batch_report.BatchProgress.advance

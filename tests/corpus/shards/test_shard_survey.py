@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from shard_material import add, sound, web_shard
 
-from voicenym.corpus.batch import Job
+from voicenym.corpus.batches.batch import Job
 from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.shard_ledger import ledger_of
 from voicenym.corpus.shards.shard_plan import plan_units

@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from shard_material import parquet_shard, tree, web_shard
 
-from voicenym.corpus.batch import Job
-from voicenym.corpus.engines import LOCAL, RayEngine
-from voicenym.corpus.ray_session import RaySession
+from voicenym.corpus.batches.batch import Job
+from voicenym.corpus.batches.engines import LOCAL, RayEngine
 from voicenym.corpus.shards.shard_ledger import ledger_of
 from voicenym.corpus.shards.shard_plan import plan_units
 from voicenym.corpus.shards.shard_runner import ShardSummary, run_shards
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, survey
 from voicenym.corpus.shards.shard_task import ShardTask
 from voicenym.corpus.shards.shard_voices import assignments
+from voicenym.corpus.workers.ray_session import RaySession
 from voicenym.pseudonym import Key
 
 pytest.importorskip("ray")

@@ -161,13 +161,13 @@ def test_a_full_bucket_is_named_and_a_rerun_makes_the_rest(store, anonymize, tmp
 def test_ray_over_a_store_that_fails_and_workers_that_die(store, tmp_path, temporary, monkeypatch):
     """Ray's workers inherit the endpoint and the credentials; each gets the voices of its shard."""
     pytest.importorskip("ray")
-    from voicenym.corpus.batch import Job
-    from voicenym.corpus.engines import RayEngine
-    from voicenym.corpus.ray_session import RaySession
+    from voicenym.corpus.batches.batch import Job
+    from voicenym.corpus.batches.engines import RayEngine
     from voicenym.corpus.shards.shard_ledger import ledger_of
     from voicenym.corpus.shards.shard_plan import plan_units
     from voicenym.corpus.shards.shard_runner import run_shards
     from voicenym.corpus.shards.shard_survey import SpeakerChoice
+    from voicenym.corpus.workers.ray_session import RaySession
 
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     fresh()

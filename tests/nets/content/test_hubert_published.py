@@ -7,10 +7,10 @@ import torch
 from safetensors.torch import save_file
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import pickles
 from voicenym.nets.checkpoint_conversion import convert
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.content.hubert_published import from_hubert, from_published, located
+from voicenym.nets.weights import pickles
 
 LAYERS, WIDTH, INNER, CHANNELS, KERNEL, GROUPS = 2, 16, 20, 8, 6, 4
 

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import pickles
 from voicenym.nets.speakers.dvector import HOP, PART_FRAMES, DVector, part_starts
 from voicenym.nets.weight_pull import pull
-from voicenym.nets.weights_home import VARIABLE
+from voicenym.nets.weights import pickles
+from voicenym.nets.weights.weights_home import VARIABLE
 
 
 @pytest.fixture

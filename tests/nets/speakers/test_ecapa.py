@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from voicenym.nets import pickles
 from voicenym.nets.speakers.ecapa import Ecapa
 from voicenym.nets.speakers.speechbrain_encoder import CHECKPOINT, published
+from voicenym.nets.weights import pickles
 
 
 def shapes(channels, size=192, middle=128):

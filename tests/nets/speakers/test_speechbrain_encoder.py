@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import pickles
 from voicenym.nets.checkpoint_conversion import convert
 from voicenym.nets.speakers import speaker_encoders
 from voicenym.nets.speakers.speechbrain_encoder import CHECKPOINT, find, published
-from voicenym.nets.weights_home import VARIABLE
+from voicenym.nets.weights import pickles
+from voicenym.nets.weights.weights_home import VARIABLE
 
 SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
 

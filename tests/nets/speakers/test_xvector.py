@@ -2,9 +2,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from voicenym.nets import pickles
 from voicenym.nets.speakers.speechbrain_encoder import CHECKPOINT, published
 from voicenym.nets.speakers.xvector import XVector
+from voicenym.nets.weights import pickles
 
 KERNELS, DILATIONS = (5, 3, 3, 1, 1), (1, 2, 3, 1, 1)
 

@@ -7,7 +7,7 @@ from torch.nn import functional
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis.hifigan import HifiGan
 from voicenym.nets.synthesis.hifigan_generator import Generator, GeneratorSize
-from voicenym.nets.weight_norm import plain, published
+from voicenym.nets.weights.weight_norm import plain, published
 
 
 def config(size):

@@ -72,7 +72,7 @@ def test_a_network_is_rebuilt_from_its_configuration(network):
     import json
 
     other = type(network)(**json.loads(json.dumps(network.config()))).eval()
-    from voicenym.nets.weight_norm import fold
+    from voicenym.nets.weights.weight_norm import fold
 
     fold(network)
     other.load_state_dict(network.state_dict())

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from voicenym import Audio, Key, load, read, write
-from voicenym.corpus.single_file import anonymize_file
+from voicenym.corpus.batches.single_file import anonymize_file
 from voicenym.errors import AudioError, VoicenymError, WeightsError
 from voicenym.nets.synthesis import duration_predictor, f0_predictor
 from voicenym.nets.synthesis.duration_predictor import DurationPredictor

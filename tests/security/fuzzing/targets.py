@@ -57,7 +57,7 @@ def make_audio(folder: Path) -> list[str]:
     import torch
 
     from voicenym.audio import Audio, Format, write
-    from voicenym.audio.containers import EXTENSIONS
+    from voicenym.audio.container_files.containers import EXTENSIONS
 
     for name, codec in AUDIO:
         rate = 48_000 if codec in ("opus", "aac", "mp3") else 16_000
@@ -124,7 +124,7 @@ def make_kaldi(folder: Path) -> list[str]:
 
 
 def read_kaldi(folder: Path, path: Path) -> None:
-    from voicenym.corpus.kaldi_plan import read_kaldi as planned
+    from voicenym.corpus.plans.kaldi_plan import read_kaldi as planned
     from voicenym.corpus.recordings import recordings
     from voicenym.corpus.skipped import LeftOut
 
@@ -156,7 +156,7 @@ def make_lhotse(folder: Path) -> list[str]:
 
 
 def read_lhotse(folder: Path, path: Path) -> None:
-    from voicenym.corpus.lhotse_manifest import read_manifest as planned
+    from voicenym.corpus.plans.lhotse_manifest import read_manifest as planned
     from voicenym.corpus.recordings import recordings
     from voicenym.corpus.skipped import LeftOut
 
@@ -194,10 +194,10 @@ def make_texts(folder: Path) -> list[str]:
 
 def read_texts(folder: Path, path: Path) -> None:
     from voicenym.corpus.recording import Recording
-    from voicenym.evaluation.voiceprivacy import from_voiceprivacy
-    from voicenym.recognition.alignment import Alignments
-    from voicenym.recognition.arpa import read_arpa
-    from voicenym.recognition.closed_vocabulary import lexicon_of
+    from voicenym.evaluation.trial_plans.voiceprivacy import from_voiceprivacy
+    from voicenym.recognition.language_models.arpa import read_arpa
+    from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
+    from voicenym.recognition.processes.alignment import Alignments
     from voicenym.recognition.transcripts import read_transcripts
 
     speech = [Recording(n, n[0], folder, "f") for n in ("x1", "x2", "x3", "y1", "y2")]
@@ -236,10 +236,15 @@ RECIPES = (
         "recogniser-small",
     ),
     ("hybrid", "voicenym.training.words.train_hybrid", "HybridConfig", "recogniser-hybrid"),
-    ("soft", "voicenym.training.content.train_hubert_soft", "SoftConfig", "hubert-soft-small"),
+    (
+        "soft",
+        "voicenym.training.content.units.train_hubert_soft",
+        "SoftConfig",
+        "hubert-soft-small",
+    ),
     (
         "bottleneck",
-        "voicenym.training.content.train_bottleneck",
+        "voicenym.training.content.bottleneck.train_bottleneck",
         "BottleneckConfig",
         "bottleneck-small",
     ),
@@ -335,7 +340,7 @@ def make_log(folder: Path) -> list[str]:
 
 
 def read_log(folder: Path, path: Path) -> None:
-    log = import_module("voicenym.corpus.run_log").RunLog(path)
+    log = import_module("voicenym.corpus.run_records.run_log").RunLog(path)
     log.read()
     assert all(isinstance(line, dict) for line in log.lines.values())
 
@@ -380,7 +385,7 @@ def read_pair(folder: Path, path: Path) -> None:
     from voicenym.anonymizer import load
     from voicenym.errors import AudioError
 
-    check_of = import_module("voicenym.corpus.near_original").NearOriginalCheck
+    check_of = import_module("voicenym.corpus.nearness.near_original").NearOriginalCheck
 
     def sound_of(name: str) -> np.ndarray:
         data = (folder / name).read_bytes()

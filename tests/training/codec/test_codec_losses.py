@@ -11,7 +11,7 @@ from voicenym.nets.content.units import Cepstra, Units
 from voicenym.nets.synthesis.discriminators import DiscriminatorOutput
 from voicenym.nets.synthesis.synthesis_losses import LogMel
 from voicenym.training.codec import codec_losses
-from voicenym.training.content.frame_targets import numbers_of
+from voicenym.training.content.bottleneck.frame_targets import numbers_of
 
 
 def test_the_papers_weights_make_the_papers_sum():

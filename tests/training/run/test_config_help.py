@@ -22,11 +22,12 @@ def test_every_field_is_listed_with_its_help(recipe):
     found = config_fields(place)
     assert {item.name for item in found} == {item.name for item in dataclasses.fields(kind)}
     assert not [item.name for item in found if not item.help]
+    assert not [item.name for item in found if ":`" in item.help], "markup in a terminal"
 
 
 def test_defaults_are_those_of_the_class():
     found = {item.name: item.default for item in config_fields(
-        "voicenym.training.content.train_bottleneck:BottleneckConfig"
+        "voicenym.training.content.bottleneck.train_bottleneck:BottleneckConfig"
     )}  # fmt: skip
     assert found["net"] == "'tdnnf'"
     assert found["steps"] == "20000"

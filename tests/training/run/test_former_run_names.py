@@ -7,7 +7,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.training.codec.musa_config import MusaConfig
-from voicenym.training.content.train_word_codes import WordCodesConfig
+from voicenym.training.content.word_codes.train_word_codes import WordCodesConfig
 from voicenym.training.identity.train_householder import HouseholderConfig
 from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig
 from voicenym.training.run.config import build, bundled, load

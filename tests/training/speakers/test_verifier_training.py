@@ -31,7 +31,7 @@ def test_an_untrained_encoder_is_trained_and_its_result_again(speech, tmp_path, 
     from voicenym.training.speakers.train_verifier import VerifierConfig
 
     # Threads wait on a busy machine.
-    monkeypatch.setattr("voicenym.corpus.cpu_count.cores", lambda: 1)
+    monkeypatch.setattr("voicenym.corpus.workers.cpu_count.cores", lambda: 1)
     recipe = VerifierConfig(options=SMALL, seconds=0.4, batch=8, speeds=(1.0,), steps=2, every=1)
     start = UntrainedEncoder(recipe)
     samples = [u.samples() for u in speech[:3]]

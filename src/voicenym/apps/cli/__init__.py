@@ -11,9 +11,9 @@ from typing import Any, TextIO
 
 import typer
 
-from voicenym.apps.cli.command_group import Entry, Group, new_app
-from voicenym.apps.cli.interrupts import Interrupts
-from voicenym.apps.cli.standard_output import checked_output, open_closed_streams
+from voicenym.apps.cli.terminal.command_group import Entry, Group, new_app
+from voicenym.apps.cli.terminal.interrupts import Interrupts
+from voicenym.apps.cli.terminal.standard_output import checked_output, open_closed_streams
 from voicenym.ending_signals import ending_signals, ignore_hangups
 from voicenym.errors import VoicenymError, of_path, printable
 from voicenym.isolation import isolate
@@ -160,7 +160,7 @@ def _of_other_package(error: Exception) -> str | None:
     """Message of a defect of another package's system; None of voicenym's own, which is a traceback
     for its report.
     """
-    from voicenym.corpus.batch_task import in_words, package_of
+    from voicenym.corpus.batches.batch_task import in_words, package_of
 
     return in_words(error) if package_of(error) else None
 

@@ -6,24 +6,28 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli.anonymize_files import anonymize_files
-from voicenym.apps.cli.anonymize_shards import SPEAKER_FIELD, anonymize_shards, request_of
-from voicenym.apps.cli.anonymize_speakers import SpeakerOptions, anonymize_speakers
-from voicenym.apps.cli.anonymize_stream import anonymize_stream, check_options
-from voicenym.apps.cli.batch_report import Messages, conclude
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.corpus_options import ALLOW_PIPES
-from voicenym.apps.cli.dry_run import ONE_ALONE
-from voicenym.apps.cli.engine_options import ADDRESS, ENGINE, GPUS, check_system
-from voicenym.apps.cli.name_options import MAPPING, RENAME, SHOW_NAMES
-from voicenym.apps.cli.run_choices import (
+from voicenym.apps.cli.anonymizing.anonymize_files import anonymize_files
+from voicenym.apps.cli.anonymizing.anonymize_shards import (
+    SPEAKER_FIELD,
+    anonymize_shards,
+    request_of,
+)
+from voicenym.apps.cli.anonymizing.anonymize_speakers import SpeakerOptions, anonymize_speakers
+from voicenym.apps.cli.anonymizing.anonymize_stream import anonymize_stream, check_options
+from voicenym.apps.cli.anonymizing.batch_report import Messages, conclude
+from voicenym.apps.cli.anonymizing.dry_run import ONE_ALONE
+from voicenym.apps.cli.anonymizing.run_choices import (
     KEY_VARIABLE,
     PROTECTION,
     key_of_run,
     system_of_run,
 )
-from voicenym.apps.cli.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
-from voicenym.apps.cli.system_options import (
+from voicenym.apps.cli.anonymizing.voice_preview import check_preview
+from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
+from voicenym.apps.cli.options.engine_options import ADDRESS, ENGINE, GPUS, check_system
+from voicenym.apps.cli.options.name_options import MAPPING, RENAME, SHOW_NAMES
+from voicenym.apps.cli.options.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
+from voicenym.apps.cli.options.system_options import (
     DEVICE,
     EPSILON,
     FALLBACK,
@@ -36,8 +40,7 @@ from voicenym.apps.cli.system_options import (
     VOICE_LIKE,
     WEIGHTS,
 )
-from voicenym.apps.cli.voice_preview import check_preview
-from voicenym.apps.cli.word_options import (
+from voicenym.apps.cli.options.word_options import (
     BY,
     ENTITIES,
     LEAST,
@@ -49,6 +52,7 @@ from voicenym.apps.cli.word_options import (
     UNHEARD,
     RedactOptions,
 )
+from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.errors import UnknownSystemError, VoicenymError
 
@@ -208,9 +212,9 @@ def anonymize(
         "voice_variant": voice_like,
     }
     from voicenym.anonymizer import SYSTEMS, load
-    from voicenym.corpus.batch import Job
-    from voicenym.corpus.engines import engine_of
-    from voicenym.corpus.fallback import fallback_of
+    from voicenym.corpus.batches.batch import Job
+    from voicenym.corpus.batches.engines import engine_of
+    from voicenym.corpus.batches.fallback import fallback_of
     from voicenym.memory import spared_from_collection
 
     machines = engine_of(engine, address, gpus, device)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli import speaker_level as levels
-from voicenym.apps.cli import tables
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.corpus_options import ALLOW_PIPES
-from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
+from voicenym.apps.cli.options import speaker_level as levels
+from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.skipped_files import FAIL_FAST, leaving_out
 
 if TYPE_CHECKING:
     from voicenym.evaluation.recording_audit import Audit
@@ -62,7 +62,7 @@ def audit(
     """
     from voicenym.anonymizer import check_device, load
     from voicenym.anonymizer.system_settings import label, parsed
-    from voicenym.corpus.recording_subsets import pool_of
+    from voicenym.corpus.readers.recording_subsets import pool_of
     from voicenym.corpus.recordings import recordings
     from voicenym.evaluation.recording_audit import audit as run
     from voicenym.verification.verifiers import installed, unconverted, verifier

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli import tables
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.tables import Column, field
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.tables import Column, field
 from voicenym.errors import VoicenymError
 
 app = new_app("List or remove what commands keep of speech on disk.")

@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.terminal.command_group import command, new_app
 
 app = new_app()
 

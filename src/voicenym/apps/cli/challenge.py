@@ -9,10 +9,10 @@ from typing import Any
 import typer
 
 from voicenym.apps.cli import evaluate as evaluation_command
-from voicenym.apps.cli import evaluate_options as options
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.corpus_options import ALLOW_PIPES
-from voicenym.apps.cli.evaluate_request import Request
+from voicenym.apps.cli.evaluating.evaluate_request import Request
+from voicenym.apps.cli.options import evaluate_options as options
+from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
+from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.errors import CorpusError, VoicenymError
 
 TRAINING = "train-clean-360"
@@ -67,14 +67,16 @@ def challenge(
     summary.md has a table, and report/ what voicenym evaluate writes.
     """
     from voicenym.evaluation import results_file
-    from voicenym.evaluation.challenge_lists import set_of
     from voicenym.evaluation.challenge_tables import YEARS, results, summary
     from voicenym.evaluation.challenge_tables import challenge as figures
-    from voicenym.evaluation.trial_lists import find_lists
+    from voicenym.evaluation.trial_plans.challenge_lists import set_of
+    from voicenym.evaluation.trial_plans.trial_lists import check_challenge, find_lists
     from voicenym.private import write_inside
 
     if year not in YEARS:
         raise VoicenymError(f"--year is {', '.join(map(str, YEARS))}, not {year}")
+    if data.is_dir():
+        check_challenge(data)
     lists = find_lists(data)
     if lists is None:
         raise CorpusError(

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli import tables
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.tables import Column, field
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.tables import Column, field
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
-    from voicenym.evaluation.comparison import Comparison
+    from voicenym.evaluation.comparisons.comparison import Comparison
     from voicenym.metrics.metric import Metric
 
 app = new_app()
@@ -32,8 +32,9 @@ def compare(
     Each difference has an interval and a p-value, from a paired bootstrap where both systems were
     measured on the same speakers.
     """
-    from voicenym.evaluation import results_file, saved_scores
-    from voicenym.evaluation.comparison import compared
+    from voicenym.evaluation import results_file
+    from voicenym.evaluation.comparisons import saved_scores
+    from voicenym.evaluation.comparisons.comparison import compared
 
     found = [(str(path), results_file.load(path), saved_scores.load(path)) for path in reports]
     if sum(len(evaluation.systems) for _, evaluation, _ in found) < 2:
@@ -46,7 +47,7 @@ def compare(
 
 
 def _show(comparison: Comparison) -> None:
-    from voicenym.evaluation.comparison import cells, figure
+    from voicenym.evaluation.comparisons.comparison import cells, figure
 
     def column(metric: Metric[Any]) -> Column:
         return Column(metric.column, lambda record: record[metric.column])

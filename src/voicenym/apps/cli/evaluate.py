@@ -7,14 +7,14 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli import evaluate_options as options
-from voicenym.apps.cli import speaker_level as levels
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.corpus_options import ALLOW_PIPES, SPEAKER_FIELD
-from voicenym.apps.cli.engine_options import ADDRESS, DEVICE, ENGINE, GPUS
-from voicenym.apps.cli.evaluate_request import Request
-from voicenym.apps.cli.progress import Progress
-from voicenym.apps.cli.skipped_files import FAIL_FAST, leaving_out
+from voicenym.apps.cli.evaluating.evaluate_request import Request
+from voicenym.apps.cli.options import evaluate_options as options
+from voicenym.apps.cli.options import speaker_level as levels
+from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES, SPEAKER_FIELD
+from voicenym.apps.cli.options.engine_options import ADDRESS, DEVICE, ENGINE, GPUS
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.progress import Progress
+from voicenym.apps.cli.terminal.skipped_files import FAIL_FAST, leaving_out
 from voicenym.errors import DependencyError
 
 NEEDED = ("scipy", "matplotlib")
@@ -99,7 +99,7 @@ def evaluate(
     """
     request = Request(**locals())  # the parameters, all of which are its fields
     if request.vectors is not None:
-        from voicenym.apps.cli import evaluate_vectors
+        from voicenym.apps.cli.evaluating import evaluate_vectors
 
         _needs_extra()
         request.check_vectors()
@@ -135,14 +135,16 @@ def _run(request: Request) -> None:
     """Plans and runs the evaluation, and writes the report."""
     import torch
 
-    from voicenym.apps.cli.evaluate_plan import plan_of
-    from voicenym.corpus.engines import engine_of, workers_of
+    from voicenym.apps.cli.evaluating.evaluate_plan import plan_of
+    from voicenym.corpus.batches.engines import engine_of, workers_of
     from voicenym.corpus.shards.private_copies import private_copies
-    from voicenym.evaluation import report, results_file, saved_scores
-    from voicenym.evaluation.finished_parts import forget
+    from voicenym.evaluation import results_file
+    from voicenym.evaluation.comparisons import saved_scores
+    from voicenym.evaluation.measurements.finished_parts import forget
     from voicenym.evaluation.protocol import evaluate as run
-    from voicenym.evaluation.run_ending import ending
-    from voicenym.evaluation.text_summary import summary
+    from voicenym.evaluation.reports import report
+    from voicenym.evaluation.reports.run_ending import ending
+    from voicenym.evaluation.reports.text_summary import summary
 
     torch.set_num_threads(1)  # the same vectors for any number of workers
     output, quiet = request.output, request.quiet

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli import measured, protection_steps, tables
-from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.measured_systems import measured, protection_steps
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.corpus import DEFAULT_SYSTEM
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli import tables
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.tables import Column, field
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.tables import Column, field
 
 app = new_app("Make, show, upgrade, share and destroy key files.")
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from voicenym.apps.cli.command_group import Entry, Group, new_app
+from voicenym.apps.cli.terminal.command_group import Entry, Group, new_app
 
 STUDY, ANSWERS = "Study", "Answers"
 
 
 def _entry(name: str, section: str, summary: str) -> Entry:
-    return Entry(name, section, f"voicenym.apps.cli.listen_{name}", summary)
+    return Entry(name, section, f"voicenym.apps.cli.listening.listen_{name}", summary)
 
 
 class _Listen(Group):

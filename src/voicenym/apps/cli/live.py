@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.run_choices import KEY_VARIABLE, PROTECTION
-from voicenym.apps.cli.system_options import DEVICE, SETTINGS, VOICE, WEIGHTS
+from voicenym.apps.cli.anonymizing.run_choices import KEY_VARIABLE, PROTECTION
+from voicenym.apps.cli.options.system_options import DEVICE, SETTINGS, VOICE, WEIGHTS
+from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.errors import VoicenymError
 
 app = new_app()
@@ -198,7 +198,7 @@ def live(
     Any fault gives silence and a message; the input never goes out. Keys: m mutes, space stops at
     once, r resumes, q ends.
     """
-    from voicenym.apps.cli import live_rtp, live_runs
+    from voicenym.apps.cli.live_sessions import live_rtp, live_runs
     from voicenym.live.pipe_session import FORMATS
 
     if list_devices:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli.batch_report import Messages
-from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.errors import AudioError, VoicenymError
 
 app = new_app()
@@ -72,7 +72,7 @@ def mark(
         made = content_credentials.sign(recording, output, credential, source, overwrite=overwrite)
     else:
         from voicenym.audio.atomic import temporary_folder
-        from voicenym.corpus.output_target import check_target
+        from voicenym.corpus.plans.output_target import check_target
 
         check_target(recording, output, overwrite)
         if not output.parent.is_dir():

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli import tables
 from voicenym.apps.cli.assemble import assemble
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.tables import Column, field
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.tables import Column, field
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:

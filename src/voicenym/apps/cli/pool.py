@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli import speaker_level
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.corpus_options import (
+from voicenym.apps.cli.options import speaker_level
+from voicenym.apps.cli.options.corpus_options import (
     ALLOW_PIPES,
     CORPUS,
     QUIET,
@@ -17,8 +16,9 @@ from voicenym.apps.cli.corpus_options import (
     SPLIT,
     progress_printer,
 )
-from voicenym.apps.cli.engine_options import ADDRESS, DEVICE, ENGINE, GPUS
-from voicenym.apps.cli.skipped_files import current, leaves_out
+from voicenym.apps.cli.options.engine_options import ADDRESS, DEVICE, ENGINE, GPUS
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.skipped_files import current, leaves_out
 from voicenym.errors import CorpusError
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def build(
     import torch
 
     from voicenym.anonymizer import check_device
+    from voicenym.corpus.batches.engines import engine_of, workers_of
     from voicenym.corpus.embedder import Embedder
-    from voicenym.corpus.engines import engine_of, workers_of
     from voicenym.corpus.recordings import check_field, collect
     from voicenym.corpus.shards.private_copies import private_copies
     from voicenym.identity.pools.affinity_propagation import clustered

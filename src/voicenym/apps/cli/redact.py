@@ -9,12 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli.batch_report import Messages
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.interrupted_work import until_done
-from voicenym.apps.cli.progress import Progress
-from voicenym.apps.cli.run_choices import KEY_VARIABLE, key_of_run
-from voicenym.apps.cli.word_options import (
+from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.anonymizing.run_choices import KEY_VARIABLE, key_of_run
+from voicenym.apps.cli.options.word_options import (
     ENTITIES,
     LANGUAGE,
     LEAST,
@@ -26,6 +23,9 @@ from voicenym.apps.cli.word_options import (
     WORDS,
     removed_in_words,
 )
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.interrupted_work import until_done
+from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.errors import AudioError, RedactionError, VoicenymError
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def redact(
     """
     say = Messages(quiet)
     _check(recording, output, words, own, apply, findings, transcript, overwrite)
-    from voicenym.corpus.single_file import sha256_of
+    from voicenym.corpus.batches.single_file import sha256_of
     from voicenym.redaction import findings_file
     from voicenym.redaction.redacted_file import write_redacted
     from voicenym.redaction.redaction_settings import settings_of
@@ -173,8 +173,8 @@ def _check(
     if transcript is not None and output is None:
         raise RedactionError("--transcript belongs to a redacted recording; give -o FILE, too")
     from voicenym.audio.atomic import sweep
-    from voicenym.audio.containers import container_of
-    from voicenym.corpus.output_target import check_target, same_file
+    from voicenym.audio.container_files.containers import container_of
+    from voicenym.corpus.plans.output_target import check_target, same_file
     from voicenym.transcription.transcript_files import format_of
 
     places = [path for path in (output, findings, transcript) if path is not None]
@@ -232,7 +232,7 @@ def _save(
     """Writes the file of findings; words without times have those of their sentence."""
     if path is None:
         return
-    from voicenym.corpus.single_file import sha256_of
+    from voicenym.corpus.batches.single_file import sha256_of
     from voicenym.redaction.findings_file import FindingsFile, write_findings
 
     lines = tuple(one.line for one in decisions)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli import speaker_level as levels
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.progress import Progress
+from voicenym.apps.cli.options import speaker_level as levels
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.errors import VoicenymError
 
 app = new_app()

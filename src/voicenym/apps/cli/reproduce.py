@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli import tables
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.tables import field
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.tables import field
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
@@ -111,9 +111,9 @@ def reproduce(
     """
     from voicenym.reproduction import paper_list, stored_outcomes
     from voicenym.reproduction.counterparts import GIVEN
-    from voicenym.reproduction.deng_ablations import ABLATIONS as OF_CLOAKS
+    from voicenym.reproduction.deng.deng_ablations import ABLATIONS as OF_CLOAKS
     from voicenym.reproduction.named_folders import named_folders
-    from voicenym.reproduction.yao_ablations import ABLATIONS as OF_CODECS
+    from voicenym.reproduction.yao.yao_ablations import ABLATIONS as OF_CODECS
 
     if listed:
         _list(paper)
@@ -196,14 +196,14 @@ def _bench(
     import torch
 
     from voicenym.anonymizer.system_settings import labelled
-    from voicenym.apps.cli import recogniser_options
-    from voicenym.apps.cli.corpus_options import progress_printer
-    from voicenym.corpus.engines import local_workers
+    from voicenym.apps.cli.options import recogniser_options
+    from voicenym.apps.cli.options.corpus_options import progress_printer
+    from voicenym.corpus.batches.engines import local_workers
     from voicenym.private import private_folder
     from voicenym.reproduction.bench import Bench, Speech
     from voicenym.reproduction.budgets import budget as named
     from voicenym.reproduction.counterparts import AAM
-    from voicenym.reproduction.miao_speech import SYSTEMS
+    from voicenym.reproduction.miao.miao_speech import SYSTEMS
     from voicenym.training.run.resources import require_training
 
     torch.set_num_threads(1)  # the same vectors for any number of workers

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.terminal.command_group import command, new_app
 
 app = new_app()
 LISTEN, WORK, STORE = "Where it listens, and for whom", "Limits", "What it stores"
@@ -153,7 +153,7 @@ def serve(
     from voicenym.apps.web.local_server import need_web
 
     need_web()
-    from voicenym.apps.cli.system_cards import system_cards
+    from voicenym.apps.cli.measured_systems.system_cards import system_cards
     from voicenym.apps.serve.application import application, is_metered, is_open
     from voicenym.apps.serve.key_store import KeyStore
     from voicenym.apps.serve.live_sessions import LiveLimits
@@ -163,8 +163,8 @@ def serve(
     from voicenym.apps.web.local_server import run_server
     from voicenym.apps.web.request_body import Limits
     from voicenym.apps.web.upload_folder import UploadFolder
-    from voicenym.corpus.cpu_count import cores
-    from voicenym.nets import weights_home
+    from voicenym.corpus.workers.cpu_count import cores
+    from voicenym.nets.weights import weights_home
 
     tokens = None if token_file is None else BearerTokens.load(token_file)
     binding = Binding(host, port, tokens is not None, certificate, private_key, client_ca)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli.batch_report import Messages
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.interrupted_work import until_done, voices_before
-from voicenym.apps.cli.progress import Progress
-from voicenym.apps.cli.speaker_options import NAME
+from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.options.speaker_options import NAME
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.interrupted_work import until_done, voices_before
+from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.errors import DiarizationError
 
 if TYPE_CHECKING:
@@ -64,9 +64,9 @@ def speakers(
     Speakers are numbered by their first turns. No name is guessed, and speakers of two recordings
     are never matched.
     """
-    from voicenym.diarization import turn_files
-    from voicenym.diarization.timeline import summary
-    from voicenym.diarization.turn_names import names_of, renamed
+    from voicenym.diarization.formats import turn_files
+    from voicenym.diarization.formats.timeline import summary
+    from voicenym.diarization.formats.turn_names import names_of, renamed
 
     say = Messages(quiet)
     if output is not None:
@@ -85,8 +85,8 @@ def speakers(
         )
     names = names_of(name)
     if turns is not None:
+        from voicenym.diarization.formats.turns_fit import turns_for
         from voicenym.diarization.recording_signal import seconds_of
-        from voicenym.diarization.turns_fit import turns_for
 
         seconds = seconds_of(recording, lenient=lenient)
         found = turns_for(turns, recording, seconds)

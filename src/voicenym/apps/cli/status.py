@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli.command_group import command, new_app
+from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.errors import printable
 
 if TYPE_CHECKING:
-    from voicenym.corpus.run_status import RunStatus
+    from voicenym.corpus.run_records.run_status import RunStatus
 
 app = new_app()
 MOST_FAILURES = 10
@@ -29,7 +29,7 @@ def status(
 
     From another terminal, or after its end. It names recordings that failed and changes nothing.
     """
-    from voicenym.corpus.run_status import status_of
+    from voicenym.corpus.run_records.run_status import status_of
 
     if "://" in run:
         from voicenym.corpus.shards.shard_ledger import status_of_store

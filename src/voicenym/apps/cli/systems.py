@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli import measured, tables
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.tables import Column, field
+from voicenym.apps.cli.measured_systems import measured
+from voicenym.apps.cli.terminal import tables
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.tables import Column, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -15,10 +15,10 @@ from typing import Any, Union, get_args, get_origin
 
 import typer
 
-from voicenym.apps.cli import speaker_level
-from voicenym.apps.cli.command_group import Command, Entry, Group, new_app
-from voicenym.apps.cli.corpus_options import QUIET, progress_printer
-from voicenym.apps.cli.skipped_files import current, leaves_out
+from voicenym.apps.cli.options import speaker_level
+from voicenym.apps.cli.options.corpus_options import QUIET, progress_printer
+from voicenym.apps.cli.terminal.command_group import Command, Entry, Group, new_app
+from voicenym.apps.cli.terminal.skipped_files import current, leaves_out
 from voicenym.training.recipes import RECIPES, SUMMARIES
 
 PICTURE = "search.svg"

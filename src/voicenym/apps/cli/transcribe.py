@@ -7,11 +7,11 @@ from pathlib import Path
 
 import typer
 
-from voicenym.apps.cli.batch_report import Messages
-from voicenym.apps.cli.command_group import command, new_app
-from voicenym.apps.cli.interrupted_work import until_done
-from voicenym.apps.cli.progress import Progress
-from voicenym.apps.cli.word_options import LANGUAGE, RECOGNISER
+from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.options.word_options import LANGUAGE, RECOGNISER
+from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.apps.cli.terminal.interrupted_work import until_done
+from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.errors import AudioError, VoicenymError
 
 app = new_app()
@@ -63,7 +63,7 @@ def transcribe(
     if output is not None and not output.parent.is_dir():
         raise AudioError(f"{output}: its folder does not exist; create the folder first")
     from voicenym.audio import open_reader
-    from voicenym.diarization.turn_files import write_text
+    from voicenym.diarization.formats.turn_files import write_text
     from voicenym.transcription.assumed_language import AssumedLanguage
     from voicenym.transcription.faster_whisper_words import FasterWhisperWords
     from voicenym.transcription.heard_stretches import heard_before

@@ -20,7 +20,7 @@ from voicenym.apps.serve.service import Service
 from voicenym.apps.serve.speaker_routes import add_speaker_routes
 from voicenym.apps.web.asgi_types import Application, Message, Receive, Scope, Send
 from voicenym.apps.web.hardening import Hardened, Protection, hardened
-from voicenym.apps.web.problem_details import defect
+from voicenym.apps.web.problem_details import is_defect, problem_of_any
 from voicenym.apps.web.quiet_log import LOGGER, defect_lines
 from voicenym.apps.web.static_files import StaticFiles
 
@@ -135,5 +135,7 @@ class _DefectAnswers:
         except Exception as error:
             if has_begun or scope["type"] != "http":
                 raise
-            await defect().send(send)  # raises what was wrong with the request, if that was it
-            logging.getLogger(LOGGER).error("defect: %s", defect_lines(error))
+            problem = problem_of_any(error)
+            await problem.send(send)  # raises what was wrong with the request, if that was it
+            if is_defect(error):
+                logging.getLogger(LOGGER).error("defect: %s", defect_lines(error))

@@ -88,20 +88,36 @@ def add_job_routes(app: Any, service: Service) -> None:
         "/v1/jobs/{id}/result",
         responses={200: openapi_parts.SOUND, **openapi_parts.problems(404, 409, 422, 501)},
         response_class=Response,
-        summary="Fetch the result, once",
+        summary="Fetch the result",
         tags=tags,
     )
     async def result(request: Request, id: str):  # type: ignore[no-untyped-def]
-        """Answers with the anonymized recording, once; then it is wiped."""
+        """Answers with the anonymized recording. If the transfer breaks, ask again: the result is
+        wiped by `DELETE` when it has arrived, else five minutes after it was sent whole, and an
+        hour after the end of the job if it was not.
+        """
         job = service.jobs.get(request.scope[OWNER], id)
         if job.status == FAILED and job.problem is not None:
             raise job.problem
         if job.status != DONE or job.outcome is None:
-            raise Problem(
-                409, "The job has not ended.", "Follow its events, and ask again when it is done."
-            )
-        service.jobs.take(job)
-        return recording(job.outcome, job.audit_id, lambda: service.uploads.wipe(job.folder))
+            raise _not_ended()
+        return recording(job.outcome, job.audit_id, service.jobs.sending(job))
+
+    @app.delete(
+        "/v1/jobs/{id}/result",
+        status_code=204,
+        responses={**found, **openapi_parts.problems(409)},
+        response_class=Response,
+        summary="Say that the result has arrived",
+        tags=tags,
+    )
+    async def arrived(request: Request, id: str):  # type: ignore[no-untyped-def]
+        """Wipes the result and forgets the job; its audit stays."""
+        job = service.jobs.get(request.scope[OWNER], id)
+        if job.status not in ENDED:
+            raise _not_ended()
+        service.jobs.remove(job)
+        return Response(status_code=204)
 
     @app.delete(
         "/v1/jobs/{id}",
@@ -118,6 +134,12 @@ def add_job_routes(app: Any, service: Service) -> None:
         service.jobs.remove(job)
         service.audits.forget(owner, job.audit_id)
         return Response(status_code=204)
+
+
+def _not_ended() -> Problem:
+    return Problem(
+        409, "The job has not ended.", "Follow its events, and ask again when it is done."
+    )
 
 
 async def _has_left(receive: Receive) -> bool:

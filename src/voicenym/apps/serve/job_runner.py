@@ -33,7 +33,7 @@ from voicenym.errors import VoicenymError
 
 LOOK_SECONDS = 0.1
 """Between looks at whether a task was given up."""
-STATUSES = (413, 422, 501)
+STATUSES = (413, 422, 501, 507)
 """Statuses that a worker may refuse with."""
 Progress = Callable[[float, float | None], None]
 
@@ -61,10 +61,19 @@ class JobRunner:
 
     def start(self) -> None:
         """Starts the copied process."""
+        processes.allow_copying()
         self._context = processes.copying(MODULES)
+
+    def end_copying(self) -> None:
+        """Starts no further worker, for recordings and for live sessions: no thread waits for the
+        copied process, which may still import the systems.
+        """
+        if self._context is not None:
+            processes.end_copying()
 
     def close(self) -> None:
         """Starts no further worker; those that run end with their tasks."""
+        self.end_copying()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def can_work(self, memory: int) -> bool:

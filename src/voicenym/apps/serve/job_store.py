@@ -6,7 +6,8 @@ import asyncio
 import math
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,8 @@ class Job:
         outcome: when it is done.
         problem: when it failed.
         ended: time of the end, by the store's clock.
+        sent: time at which the result had first been sent whole; None before.
+        transfers: number of transfers of the result that go on.
     """
 
     owner: str
@@ -44,6 +47,8 @@ class Job:
     problem: Problem | None = None
     ended: float | None = None
     audit_id: str | None = None
+    sent: float | None = None
+    transfers: int = 0
     task: asyncio.Task[None] | None = field(default=None, repr=False)
     changed: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
@@ -73,10 +78,11 @@ class JobStore:
 
     Args:
         wipe: of a job's folder.
-        each: unfinished or unfetched jobs of an owner; and failed ones, which do not count among
-            them and of which the oldest are forgotten first.
+        each: unfinished or unfetched jobs of an owner; and failed ones, and those whose result was
+            sent, which do not count among them and of which the oldest are forgotten first.
         most: unfinished or unfetched jobs of all owners.
         kept_seconds: of ended jobs whose result nobody fetched.
+        sent_seconds: of a result that was sent whole: what a server has sent may not arrive.
         clock: seconds.
     """
 
@@ -86,10 +92,12 @@ class JobStore:
         each: int = 8,
         most: int = 64,
         kept_seconds: float = 3600.0,
+        sent_seconds: float = 300.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._wipe, self._each, self._most = wipe, each, most
-        self._kept_seconds, self._clock = kept_seconds, clock
+        self._kept_seconds, self._sent_seconds = kept_seconds, sent_seconds
+        self._clock = clock
         self._jobs: dict[str, Job] = {}
 
     def __len__(self) -> int:
@@ -102,7 +110,7 @@ class JobStore:
             Problem: 429 or 503.
         """
         self.expire()
-        counted = [job for job in self._jobs.values() if job.status != FAILED]
+        counted = [one for one in self._jobs.values() if one.status != FAILED and one.sent is None]
         own = [job for job in counted if job.owner == owner]
         if len(own) >= self._each:
             ended = [job.ended for job in own if job.ended is not None]
@@ -143,9 +151,7 @@ class JobStore:
         job.change()
         if status == FAILED:
             failed = [one for one in self._jobs.values() if one.status == FAILED]
-            own = [one for one in failed if one.owner == job.owner]
-            for one in own[: -self._each]:
-                self.remove(one)
+            self._forget_oldest(failed, job.owner)
 
     def end_all(self, problem: Problem) -> None:
         """Ends jobs that are not done with a problem; their tasks are cancelled."""
@@ -155,9 +161,29 @@ class JobStore:
             if job.task is not None:
                 job.task.cancel()
 
-    def take(self, job: Job) -> None:
-        """Removes an ended job whose folder its caller wipes."""
-        del self._jobs[job.id]
+    @contextmanager
+    def sending(self, job: Job) -> Iterator[Callable[[], None]]:
+        """Context manager of a transfer of a result, which is kept meanwhile; what it gives is
+        called when all of the result was sent.
+        """
+        job.transfers += 1
+        try:
+            yield lambda: self._note_sent(job)
+        finally:
+            job.transfers -= 1
+            if job.id not in self._jobs:  # some systems keep files that are open
+                self._wipe(job.folder)
+
+    def _note_sent(self, job: Job) -> None:
+        if job.sent is None:
+            job.sent = self._clock()
+            sent = [one for one in self._jobs.values() if one.sent is not None]
+            self._forget_oldest(sorted(sent, key=lambda one: one.sent or 0.0), job.owner)
+
+    def _forget_oldest(self, jobs: list[Job], owner: str) -> None:
+        """Removes all but the last of an owner's jobs."""
+        for one in [job for job in jobs if job.owner == owner][: -self._each]:
+            self.remove(one)
 
     def remove(self, job: Job) -> None:
         """Cancels a job and wipes its folder."""
@@ -170,10 +196,14 @@ class JobStore:
         job.change()
 
     def expire(self) -> None:
-        """Wipes ended jobs that nobody fetched in time."""
+        """Wipes ended jobs that nobody fetched in time, and results that were sent a while ago."""
         now = self._clock()
         for job in list(self._jobs.values()):
-            if job.ended is not None and now - job.ended > self._kept_seconds:
+            if job.ended is None or job.transfers:
+                continue
+            if now - job.ended > self._kept_seconds or (
+                job.sent is not None and now - job.sent > self._sent_seconds
+            ):
                 self.remove(job)
 
 

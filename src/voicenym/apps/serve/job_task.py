@@ -17,7 +17,7 @@ from voicenym.apps.serve.people_choice import People
 from voicenym.apps.serve.recording_length import NAME, TooLongError, stated_seconds, too_long
 from voicenym.apps.serve.speakers_task import SpeakersTask, find_speakers
 from voicenym.apps.serve.task_outcome import Outcome
-from voicenym.apps.web.problem_details import problem_of
+from voicenym.apps.web.problem_details import disk_full, is_disk_full, problem_of
 from voicenym.apps.web.quiet_log import defect_lines
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.pseudonym import Pseudonym
@@ -28,12 +28,14 @@ if TYPE_CHECKING:
 MODULES = (
     "voicenym.apps.serve.closed_copy",
     "torch", "numpy", "soxr", "soundfile", "av", "scipy.signal", "scipy.special", "tomllib",
-    "voicenym.corpus.single_file", "voicenym.corpus.near_original", "voicenym.corpus.fallback",
-    "voicenym.corpus.several_speakers", "voicenym.diarization.diarizer",
+    "voicenym.corpus.batches.single_file", "voicenym.corpus.batches.fallback",
+    "voicenym.corpus.nearness.near_original", "voicenym.corpus.people.several_speakers",
+    "voicenym.diarization.diarizer",
     "voicenym.apps.serve.job_task", "voicenym.apps.serve.warm_systems",
     "voicenym.apps.serve.live_task", "voicenym.live.live_engine", "voicenym.live.block_choice",
-    "voicenym.audio.av_sink", "voicenym.audio.av_source", "voicenym.audio.wav_reader",
-    "voicenym.audio.wav_sink", "voicenym.audio.sndfile_source", "voicenym.audio.sndfile_sink",
+    "voicenym.audio.sources.av_source", "voicenym.audio.sources.wav_reader",
+    "voicenym.audio.sources.sndfile_source", "voicenym.audio.sinks.av_sink",
+    "voicenym.audio.sinks.wav_sink", "voicenym.audio.sinks.sndfile_sink",
 )  # fmt: skip
 """Modules that the copied process imports, so that its copies need not."""
 PROGRESS, DONE, FAILED, DEFECT = "progress", "done", "failed", "defect"
@@ -119,6 +121,8 @@ def work(connection: Connection, task: Task | SpeakersTask) -> None:
             kind, value = FAILED, _failure(AudioError(_NO_MEMORY), task.folder)
     except Exception as error:  # a defect; its message may quote the recording
         kind, value = DEFECT, {"place": defect_lines(error)}
+        if is_disk_full(error):
+            kind, value = FAILED, _failure(disk_full(), task.folder)
     with contextlib.suppress(OSError):
         tell(kind, value)
         connection.close()
@@ -163,7 +167,7 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
     """
     from voicenym.anonymizer import SYSTEMS, load
     from voicenym.audio import open_reader
-    from voicenym.corpus.single_file import anonymize_file
+    from voicenym.corpus.batches.single_file import anonymize_file
 
     texts = dict(task.settings)
     if task.known_only:
@@ -218,7 +222,7 @@ def _people(
     report: Callable[[float], None],
 ) -> Outcome:
     """Hides the chosen people of a recording."""
-    from voicenym.corpus import several_speakers
+    from voicenym.corpus.people import several_speakers
     from voicenym.diarization.treatments import Treatment, choice
 
     who = choice(people.turns, people.only, people.keep, Treatment(people.unsure))
@@ -247,7 +251,7 @@ _KEPT = "it compares recordings of one person, and this one was sent with turns.
 
 def _extension(reader: Any, suffix: str) -> str:
     """Extension of the output: that of the input's container, as found in its content."""
-    from voicenym.audio.containers import EXTENSIONS
+    from voicenym.audio.container_files.containers import EXTENSIONS
 
     container = reader.format.container
     if EXTENSIONS.get(suffix.lower()) == container:

@@ -39,15 +39,8 @@ class KeyStore:
             Problem: 404 if the owner has no key of this id, whoever else does.
             KeyFileError: its file is damaged.
         """
-        path = self._path(owner, key_id)
-        if not path.is_file():
-            raise Problem(
-                404,
-                "This token has no key of this id.",
-                "Make one by POST /v1/keys, or leave key_id out for a voice that is forgotten.",
-            )
         try:
-            return Key.load(path)
+            return Key.load(self._there(owner, key_id))
         except KeyFileError:
             raise Problem(
                 500, "The key's file is damaged.", "Ask the operator for a copy of the file."
@@ -68,18 +61,28 @@ class KeyStore:
         Key.generate().save(path)
 
     def delete(self, owner: str, key_id: str) -> None:
-        """Deletes a key: nobody can link its voices any more.
+        """Deletes a key, also a damaged one: nobody can link its voices any more.
 
         Raises:
-            Problem: as :meth:`key`.
+            Problem: 404 if the owner has no key of this id.
         """
-        self.key(owner, key_id)
-        self._path(owner, key_id).unlink(missing_ok=True)
+        self._there(owner, key_id).unlink(missing_ok=True)
 
     def ids(self, owner: str) -> list[str]:
         """Ids of an owner's keys."""
         folder = self._owner_folder(owner)
         return sorted(path.stem for path in folder.glob("*.key")) if folder.is_dir() else []
+
+    def _there(self, owner: str, key_id: str) -> Path:
+        """File of a key that exists."""
+        path = self._path(owner, key_id)
+        if not path.is_file():
+            raise Problem(
+                404,
+                "This token has no key of this id.",
+                "Make one by POST /v1/keys, or leave key_id out for a voice that is forgotten.",
+            )
+        return path
 
     def _owner_folder(self, owner: str) -> Path:
         return self._folder / f"of-{owner}"  # no owner's name is a path: see BearerTokens

@@ -105,7 +105,10 @@ class LiveRunner:
 
 
 def _start(task: LiveTask) -> tuple[Any, socket.socket]:
-    context = processes.copying(MODULES)
+    try:
+        context = processes.copying(MODULES)
+    except EOFError as error:  # the server ends
+        raise busy("No worker process could be started.") from error
     ours, theirs = socket.socketpair()
     with Connection(theirs.detach()) as connection:
         process = context.Process(target=live_work, args=(connection, task), daemon=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -52,7 +51,8 @@ async def receive_upload(
 
     Raises:
         Problem: 415 for another type; 400 for a malformed or truncated form; 422 for a missing or
-            empty file, or an unknown field; 507 if the disk is full.
+            empty file, or an unknown field.
+        OSError: it cannot be kept, such as on a full disk.
     """
     from python_multipart.exceptions import FormParserError
     from python_multipart.multipart import MultipartParser, parse_options_header
@@ -81,12 +81,6 @@ async def receive_upload(
                 parser.write(message.get("body", b""))
             except FormParserError:
                 raise _malformed() from None
-            except OSError as error:
-                if error.errno == errno.ENOSPC:
-                    raise Problem(
-                        507, "The server's disk is full.", "Tell the operator, and try later."
-                    ) from None
-                raise
             more = message.get("more_body", False)
     if not form.is_complete:
         raise _truncated()

@@ -64,9 +64,9 @@ def people_of(fields: Mapping[str, str], key: Key, source: Path) -> People | Non
         raise Problem(
             422, "turns and speaker do not go together.", "Name the people by names instead."
         )
-    from voicenym.corpus.people_pseudonyms import UNSURE, pseudonyms_of
+    from voicenym.corpus.people.people_pseudonyms import UNSURE, pseudonyms_of
+    from voicenym.diarization.formats.turn_names import renamed
     from voicenym.diarization.treatments import Treatment, choice
-    from voicenym.diarization.turn_names import renamed
 
     unsure = fields.get("unsure", "hide")
     if unsure not in UNSURE_WAYS:
@@ -84,7 +84,7 @@ def people_of(fields: Mapping[str, str], key: Key, source: Path) -> People | Non
 
 
 def _turns(text: str) -> Diarization:
-    from voicenym.diarization.rttm import parse_rttm
+    from voicenym.diarization.formats.rttm import parse_rttm
 
     found = [one for one in parse_rttm(text).values() if one.turns]
     if len(found) != 1:

@@ -2,7 +2,8 @@
 
 import asyncio
 import wave
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -118,7 +119,16 @@ async def _through(
         raise
     task.source.unlink(missing_ok=True)  # the original goes first
     audit_id = service.keep_audit(owner, outcome)
-    return recording(outcome, audit_id, lambda: service.uploads.wipe(folder))
+    return recording(outcome, audit_id, _wiping(service, folder))
+
+
+@contextmanager
+def _wiping(service: Service, folder: Path) -> Iterator[Callable[[], None]]:
+    """Context manager that wipes a folder at its end, whether all of it was sent or not."""
+    try:
+        yield lambda: None
+    finally:
+        service.uploads.wipe(folder)
 
 
 async def unless_gone(request: Any, work: Awaitable[T]) -> T:

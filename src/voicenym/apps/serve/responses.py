@@ -1,12 +1,12 @@
-"""Responses of the interface: recordings that are wiped once they are sent, and problems."""
+"""Responses of the interface: recordings that note when they were sent, and problems."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from contextlib import AbstractContextManager
+from typing import IO, TYPE_CHECKING, Any
 
 from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.web.problem_details import Problem, problem_of
@@ -27,13 +27,18 @@ OTHER = "application/octet-stream"
 CHUNK = 1 << 18
 
 
-def recording(outcome: Outcome, audit_id: str | None, wipe: Callable[[], None]) -> Response:
+def recording(
+    outcome: Outcome,
+    audit_id: str | None,
+    sending: AbstractContextManager[Callable[[], None]],
+) -> Response:
     """Response with a recording, streamed from its file; the client's name of it is not repeated.
 
     Args:
         outcome: of the task.
         audit_id: for ``GET /v1/audit/{id}``.
-        wipe: called when the response is sent or broken off.
+        sending: is entered while the response is sent, and left also when it is broken off; what it
+            gives is called when all of the recording was handed to the connection.
     """
     from starlette.responses import StreamingResponse
 
@@ -41,6 +46,7 @@ def recording(outcome: Outcome, audit_id: str | None, wipe: Callable[[], None]) 
     headers = {
         "content-length": str(path.stat().st_size),
         "content-disposition": f'attachment; filename="anonymized{path.suffix}"',
+        "accept-ranges": "none",
         "voicenym-system": outcome.system,
         "voicenym-seconds": f"{outcome.seconds:.3f}",
     }
@@ -52,19 +58,25 @@ def recording(outcome: Outcome, audit_id: str | None, wipe: Callable[[], None]) 
         headers["voicenym-warnings"] = json.dumps(list(outcome.warnings))
 
     class Recording(StreamingResponse):
+        def __init__(self) -> None:
+            kind = KINDS.get(path.suffix, OTHER)
+            super().__init__((), media_type=kind, headers=headers)
+
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-            try:
+            with sending as self._note_sent, path.open("rb") as file:
+                self.body_iterator = _chunks(file)
                 await super().__call__(scope, receive, send)
-            finally:
-                wipe()
 
-    return Recording(_chunks(path), media_type=KINDS.get(path.suffix, OTHER), headers=headers)
+        async def stream_response(self, send: Any) -> None:
+            await super().stream_response(send)
+            self._note_sent()
+
+    return Recording()
 
 
-async def _chunks(path: Path) -> AsyncIterator[bytes]:
-    with path.open("rb") as file:
-        while data := await asyncio.to_thread(file.read, CHUNK):
-            yield data
+async def _chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
+    while data := await asyncio.to_thread(file.read, CHUNK):
+        yield data
 
 
 def problem_response(error: Exception) -> Response:

@@ -24,12 +24,11 @@ from voicenym.apps.serve.server_metrics import ServerMetrics
 from voicenym.apps.serve.setting_fields import flag_of, is_unicode, settings_of
 from voicenym.apps.serve.speakers_task import SpeakersTask
 from voicenym.apps.serve.task_outcome import Outcome
-from voicenym.apps.web.problem_details import Problem, busy, defect, problem_of
+from voicenym.apps.web.problem_details import Problem, busy, is_defect, problem_of_any
 from voicenym.apps.web.quiet_log import LOGGER, defect_lines
 from voicenym.apps.web.upload_folder import UploadFolder
 from voicenym.apps.web.work_slots import WorkSlots
 from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
-from voicenym.errors import VoicenymError
 from voicenym.pseudonym import Key
 
 FIELDS = ("system", "settings", "speaker", "key_id", "fallback", "audit", *PEOPLE_FIELDS)
@@ -136,7 +135,7 @@ class Service:
         key = Key.generate() if key_id is None else self.keys.key(owner, key_id)
         people = await asyncio.to_thread(people_of, fields, key, upload.path)
         if speaker is None:
-            from voicenym.corpus.speaker_rule import own
+            from voicenym.corpus.readers.speaker_rule import own
 
             speaker = await asyncio.to_thread(own, upload.path)
         limits = self.limits
@@ -263,11 +262,9 @@ class Service:
             self.uploads.wipe(job.folder)
             raise
         except Exception as error:
-            if isinstance(error, VoicenymError):
-                job.problem = problem_of(error)
-            else:
+            job.problem = problem_of_any(error)
+            if is_defect(error):
                 logging.getLogger(LOGGER).error("defect: %s", defect_lines(error))
-                job.problem = defect()
             self.uploads.wipe(job.folder)
             self.jobs.end(job, FAILED)
             return
@@ -292,11 +289,14 @@ class Service:
         """Ends all jobs, whose results nobody could fetch any more: the server is asked to end, and
         takes no connection from now on. Requests that wait for their answer go on.
         """
+        if not self.is_ready:  # nothing that waits for a worker would be done in time
+            self.runner.end_copying()
         self._is_ending, self.is_ready = True, False
         self.jobs.end_all(_ending())
 
     async def close(self) -> None:
         """Cancels all jobs, and starts no worker any more."""
+        self.runner.end_copying()
         for task in list(self._background):
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)

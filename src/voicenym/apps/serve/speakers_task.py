@@ -44,8 +44,8 @@ def find_speakers(task: SpeakersTask) -> dict[str, Any]:
     """
     from voicenym.audio import open_reader
     from voicenym.diarization.diarizer import diarize_file
+    from voicenym.diarization.formats.rttm import format_rttm
     from voicenym.diarization.recording_signal import mono
-    from voicenym.diarization.rttm import format_rttm
     from voicenym.diarization.turn_doubts import Doubt, doubts_of
 
     with open_reader(task.source) as reader:

@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 
 from voicenym.apps.web.asgi_types import Application, Message, Receive, Scope, Send, header
 from voicenym.apps.web.bearer_tokens import BearerTokens
-from voicenym.apps.web.problem_details import Problem, busy, defect, problem_of
+from voicenym.apps.web.problem_details import Problem, busy, is_defect, problem_of_any
 from voicenym.apps.web.quiet_log import defect_lines, request_line, set_up
 from voicenym.apps.web.request_body import BoundedBody, Limits
 from voicenym.apps.web.request_rate import RequestRate
 from voicenym.apps.web.security_headers import with_security_headers
-from voicenym.errors import VoicenymError
 
 LOCAL = "local"
 """Owner of requests to a server without tokens."""
@@ -111,8 +110,8 @@ class Hardened:
                 await busy("The server is ending.", 5.0).send(answer)
             raise
         except Exception as error:
-            problem = problem_of(error) if isinstance(error, VoicenymError) else defect()
-            if not isinstance(error, VoicenymError):
+            problem = problem_of_any(error)
+            if is_defect(error):
                 self._log.error("defect: %s", defect_lines(error))
             if status:
                 raise _BrokenOff from None
@@ -120,7 +119,9 @@ class Hardened:
                 problem = body.problem
             body = body or _unbounded(scope, receive)
             body.problem = None
-            if problem.status != 408:
+            if _waits_to_send(scope, body):
+                problem = _closing(problem)
+            elif problem.status != 408:
                 await body.linger()
             await problem.send(answer)
         finally:
@@ -151,10 +152,10 @@ class Hardened:
         except asyncio.CancelledError:  # the server ends
             raise
         except Exception as error:
-            problem = problem_of(error) if isinstance(error, VoicenymError) else defect()
+            problem = problem_of_any(error)
             if not isinstance(error, OSError):  # the client is gone
                 status = problem.status
-                if not isinstance(error, VoicenymError):
+                if is_defect(error):
                     self._log.error("defect: %s", defect_lines(error))
             with contextlib.suppress(OSError, RuntimeError, TimeoutError):
                 async with asyncio.timeout(CLOSE_SECONDS):
@@ -264,6 +265,20 @@ def _without_port(host: str) -> str:
 def _same(origin: str, host: str) -> bool:
     """Whether a page of ``origin`` is of this server."""
     return origin.partition("://")[2].lower() == host.lower()
+
+
+def _waits_to_send(scope: Scope, body: BoundedBody) -> bool:
+    """Whether a client has sent headers alone and asks whether it may send the body (RFC 9110,
+    10.1.1), as curl does with long ones: to read on would say that it may.
+    """
+    asks = (header(scope, b"expect") or "").lower() == "100-continue"
+    return asks and not body.received and not body.complete
+
+
+def _closing(problem: Problem) -> Problem:
+    """The problem as the last answer of its connection, on which a body or a request may follow."""
+    headers = {**problem.headers, "Connection": "close"}
+    return Problem(problem.status, str(problem), problem.cure, headers, problem.extra)
 
 
 def _unbounded(scope: Scope, receive: Receive) -> BoundedBody:

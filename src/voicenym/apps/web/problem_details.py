@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 
 from voicenym.apps.web.asgi_types import Send
-from voicenym.errors import DependencyError, VoicenymError, WeightsError
+from voicenym.errors import FULL, DependencyError, DiskFullError, VoicenymError, WeightsError
 
 TYPE = b"application/problem+json"
 OWN_FILE = "(a file of the server)"
@@ -87,6 +87,8 @@ def problem_of(error: VoicenymError) -> Problem:
     """Problem of an error that a user can mend; its message has the cure after a semicolon."""
     if isinstance(error, Problem):
         return error
+    if isinstance(error, DiskFullError):  # the server's, and nothing that a client can mend
+        return disk_full()
     what, cure = what_and_cure(for_requests(str(error)))
     status = 501 if isinstance(error, (DependencyError, WeightsError)) else 422
     return Problem(status, what, cure or "Change the request as the detail says.")
@@ -106,6 +108,28 @@ def what_and_cure(text: str) -> tuple[str, str]:
             return text[:place], text[place + 2 :]
     what, _, cure = text.partition("; ")  # a parenthesis that does not close
     return what, cure
+
+
+def disk_full() -> Problem:
+    """Problem of a server whose disk is full."""
+    return Problem(507, "The server's disk is full.", "Tell the operator, and try later.")
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether an exception is that of a full disk."""
+    return isinstance(error, OSError) and error.errno in FULL
+
+
+def is_defect(error: BaseException) -> bool:
+    """Whether an exception is one that neither clients nor operators can mend."""
+    return not isinstance(error, VoicenymError) and not is_disk_full(error)
+
+
+def problem_of_any(error: BaseException) -> Problem:
+    """Problem of any exception."""
+    if isinstance(error, VoicenymError):
+        return problem_of(error)
+    return defect() if is_defect(error) else disk_full()
 
 
 def defect() -> Problem:

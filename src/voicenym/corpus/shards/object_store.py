@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from voicenym.corpus.batches.single_file import HASH_BYTES, sha256_of
 from voicenym.corpus.shards.store_calls import PACKAGES, info_of, system_of, tried, writes_once
 from voicenym.corpus.shards.store_errors import words_of
 from voicenym.corpus.shards.store_locations import is_url
-from voicenym.corpus.single_file import HASH_BYTES, sha256_of
 from voicenym.errors import CorpusError, DependencyError
 
 READ_ONLY = ("hf",)

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from voicenym.audio.atomic import AtomicFile, temporary_folder
-from voicenym.corpus import timestamps
+from voicenym.corpus.batches.single_file import sha256_of
+from voicenym.corpus.plans import timestamps
 from voicenym.corpus.shards import object_store, store_locations
-from voicenym.corpus.single_file import sha256_of
 
 
 class OutputPlace:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from voicenym.corpus.id_checks import check_word, printable
+from voicenym.corpus.readers.id_checks import check_word, printable
+from voicenym.corpus.readers.speaker_rule import own_of
 from voicenym.corpus.shards.shard_sample import (
     MOST_BYTES,
     MOST_SAMPLES,
@@ -26,7 +27,6 @@ from voicenym.corpus.shards.shard_sample import (
     speaker_name,
     written_name,
 )
-from voicenym.corpus.speaker_rule import own_of
 from voicenym.errors import CorpusError, DependencyError
 
 AUDIO = "audio"

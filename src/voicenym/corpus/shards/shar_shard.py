@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from voicenym.corpus.id_checks import check_id, printable
-from voicenym.corpus.lhotse_cuts import read_cuts
-from voicenym.corpus.lhotse_fields import LABELS, TEXTS, Outlines
+from voicenym.corpus.plans.timestamps import CONSTANT
+from voicenym.corpus.readers.id_checks import check_id, printable
+from voicenym.corpus.readers.lhotse_cuts import read_cuts
+from voicenym.corpus.readers.lhotse_fields import LABELS, TEXTS, Outlines
 from voicenym.corpus.shards.shard_sample import (
     MOST_BYTES,
     Assignment,
@@ -32,7 +33,6 @@ from voicenym.corpus.shards.shard_sample import (
     written_name,
 )
 from voicenym.corpus.shards.tar_index import TarMember, bytes_of, index
-from voicenym.corpus.timestamps import CONSTANT
 from voicenym.errors import CorpusError
 
 UNNAMED = "wav"

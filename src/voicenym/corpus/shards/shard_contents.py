@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from voicenym.corpus.id_checks import printable
+from voicenym.corpus.readers.id_checks import printable
 from voicenym.corpus.shards.parquet_shard import UNNAMED, ParquetShard, content_of
 from voicenym.corpus.shards.shar_shard import cuts_of, sounds_of
 from voicenym.corpus.shards.shard_sample import MOST_BYTES, is_sound

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from voicenym.corpus.line_table import Line
-from voicenym.corpus.run_lock import lives
-from voicenym.corpus.run_log import LOG_NAME
-from voicenym.corpus.run_state import LocalRunState, RunState
-from voicenym.corpus.run_status import RunStatus, status_from
+from voicenym.corpus.run_records.line_table import Line
+from voicenym.corpus.run_records.run_lock import lives
+from voicenym.corpus.run_records.run_log import LOG_NAME
+from voicenym.corpus.run_records.run_state import LocalRunState, RunState
+from voicenym.corpus.run_records.run_status import RunStatus, status_from
 from voicenym.corpus.shards import object_store, store_locations
 from voicenym.corpus.shards.shard_unit import LEDGER
 from voicenym.errors import CorpusError

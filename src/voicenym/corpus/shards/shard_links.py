@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from voicenym.corpus import speaker_rule
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.line_table import Line
+from voicenym.corpus.readers import speaker_rule
+from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.shards import shard_plan
 from voicenym.corpus.shards.shard_sample import FieldChoice
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, survey

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from voicenym.audio.containers import output_suffix
-from voicenym.corpus import speaker_rule
+from voicenym.audio.container_files.containers import output_suffix
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.folder_walk import EXTENSIONS, Found, Reason, walk, without_outputs
-from voicenym.corpus.id_checks import check_id, printable
+from voicenym.corpus.readers import speaker_rule
+from voicenym.corpus.readers.folder_walk import EXTENSIONS, Found, Reason, walk, without_outputs
+from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.shards import object_store, store_locations, store_tables, table_units
 from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_unit import (

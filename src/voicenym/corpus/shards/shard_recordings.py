@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from voicenym.corpus import speaker_rule
-from voicenym.corpus.folder_walk import EXTENSIONS
-from voicenym.corpus.id_checks import check_id, printable
+from voicenym.corpus.readers import speaker_rule
+from voicenym.corpus.readers.folder_walk import EXTENSIONS
+from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.shards import (
     object_store,

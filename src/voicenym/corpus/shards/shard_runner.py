@@ -17,12 +17,14 @@ from typing import Any
 
 import voicenym
 from voicenym.audio.atomic import sweep
-from voicenym.corpus import speaker_rule, timestamps
-from voicenym.corpus.batch import Job
-from voicenym.corpus.batch_runner import blame, has_drawn_name, has_voices_of, is_of
-from voicenym.corpus.engines import LOCAL, Engine
-from voicenym.corpus.line_table import Line
-from voicenym.corpus.run_state import RunState
+from voicenym.corpus.batches.batch import Job
+from voicenym.corpus.batches.batch_runner import blame, has_drawn_name, has_voices_of, is_of
+from voicenym.corpus.batches.engines import LOCAL, Engine
+from voicenym.corpus.batches.single_file import sha256_of
+from voicenym.corpus.plans import timestamps
+from voicenym.corpus.readers import speaker_rule
+from voicenym.corpus.run_records.line_table import Line
+from voicenym.corpus.run_records.run_state import RunState
 from voicenym.corpus.shards import object_store, store_locations
 from voicenym.corpus.shards.shard_links import choice_tag
 from voicenym.corpus.shards.shard_sample import Rewritten
@@ -36,8 +38,7 @@ from voicenym.corpus.shards.shard_task import (
 )
 from voicenym.corpus.shards.shard_unit import Unit, version_of
 from voicenym.corpus.shards.shard_voices import assignments
-from voicenym.corpus.single_file import sha256_of
-from voicenym.corpus.worker_pool import LATER, Death
+from voicenym.corpus.workers.worker_pool import LATER, Death
 from voicenym.errors import CorpusError
 
 MOST_FAILURES = 1000

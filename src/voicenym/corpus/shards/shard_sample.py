@@ -1,8 +1,8 @@
 """Samples of a shard: what is read of them, what is written, and which fields travel.
 
-As in tables of corpora (:mod:`voicenym.corpus.lhotse_fields`), free text and anything computed from
-the original voices stay behind: the speaker and one-word labels are copied, other fields only if
-the user names them, and only plain values.
+As in tables of corpora (:mod:`voicenym.corpus.readers.lhotse_fields`), free text and anything
+computed from the original voices stay behind: the speaker and one-word labels are copied, other
+fields only if the user names them, and only plain values.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from voicenym.audio.containers import output_suffix
-from voicenym.corpus.folder_walk import EXTENSIONS
-from voicenym.corpus.id_checks import check_word, printable
-from voicenym.corpus.lhotse_fields import LABELS
+from voicenym.audio.container_files.containers import output_suffix
+from voicenym.corpus.readers.folder_walk import EXTENSIONS
+from voicenym.corpus.readers.id_checks import check_word, printable
+from voicenym.corpus.readers.lhotse_fields import LABELS
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Pseudonym
 

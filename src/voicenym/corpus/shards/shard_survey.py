@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from voicenym.corpus import speaker_rule
+from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.shards import object_store, parquet_shard, shar_shard, tar_shard
 from voicenym.corpus.shards.shard_sample import FieldChoice, Sample
 from voicenym.corpus.shards.shard_source import is_packed, plain_file
@@ -65,7 +65,7 @@ def survey(unit: Unit, choice: SpeakerChoice, lenient: bool) -> Survey:
     """Samples of a unit and their speakers, by headers, fields and tables alone.
 
     A field names the speaker; else the folders of a tar's keys; else each sample is a speaker of
-    its own, as files are (:mod:`voicenym.corpus.speaker_rule`), and its recording is read.
+    its own, as files are (:mod:`voicenym.corpus.readers.speaker_rule`), and its recording is read.
 
     Args:
         unit: the shard.

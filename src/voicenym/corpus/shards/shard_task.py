@@ -12,18 +12,18 @@ from pathlib import Path
 from typing import BinaryIO, ClassVar
 
 from voicenym.audio.atomic import temporary_folder
-from voicenym.audio.containers import output_suffix
-from voicenym.corpus import run_state
-from voicenym.corpus.batch import WorkerSettings
-from voicenym.corpus.batch_task import SystemFailure, in_words, loaded
+from voicenym.audio.container_files.containers import output_suffix
+from voicenym.corpus.batches.batch import WorkerSettings
+from voicenym.corpus.batches.batch_task import SystemFailure, in_words, loaded
+from voicenym.corpus.batches.single_file import anonymize_file, sha256_of
 from voicenym.corpus.excerpt import cut_out
+from voicenym.corpus.run_records import run_state
 from voicenym.corpus.shards import object_store, shar_shard, store_locations
 from voicenym.corpus.shards.output_place import OutputPlace
 from voicenym.corpus.shards.shard_sample import Assignment, Rewritten
 from voicenym.corpus.shards.shard_source import LastRecording, packed_as, plain_file
 from voicenym.corpus.shards.shard_survey import READERS, SpeakerChoice, Survey, survey
 from voicenym.corpus.shards.shard_unit import RECORDING, Unit, version_of
-from voicenym.corpus.single_file import anonymize_file, sha256_of
 from voicenym.errors import CorpusError, DependencyError, UnknownSystemError, WeightsError
 from voicenym.pseudonym import Pseudonym
 

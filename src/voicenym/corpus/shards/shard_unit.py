@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from voicenym.corpus.excerpt import Passage
-from voicenym.corpus.line_table import Line
+from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.shard_source import GZIP, ZSTANDARD
 

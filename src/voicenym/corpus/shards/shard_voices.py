@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicenym.corpus.batch import Job
+from voicenym.corpus.batches.batch import Job
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.shards.shard_sample import Assignment
 from voicenym.corpus.shards.shard_survey import Survey

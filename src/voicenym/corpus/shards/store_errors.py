@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from voicenym.corpus.id_checks import printable
+from voicenym.corpus.readers.id_checks import printable
 from voicenym.errors import CorpusError
 
 FULL = ("QuotaExceeded", "InsufficientStorage", "StorageFull", "EntityTooLarge", "507")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from voicenym.corpus.id_checks import printable
+from voicenym.corpus.readers.id_checks import printable
 from voicenym.corpus.shards.store_calls import PACKAGES
 from voicenym.errors import CorpusError
 

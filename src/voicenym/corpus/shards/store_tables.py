@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from voicenym.corpus import kaldi_tables, lhotse_cuts
-from voicenym.corpus.id_checks import check_id, printable
-from voicenym.corpus.lhotse_manifest import SUFFIXES
+from voicenym.corpus.plans.lhotse_manifest import SUFFIXES
+from voicenym.corpus.readers import kaldi_tables, lhotse_cuts
+from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.shards import object_store, private_copies, store_locations
 from voicenym.corpus.shards.object_store import Listed

@@ -1,11 +1,11 @@
 """Units of a data set whose tables name recordings, where it or its outputs are in a store.
 
 Kaldi's data folders and lhotse's manifests are planned as on this machine
-(:mod:`voicenym.corpus.kaldi_plan`, :mod:`voicenym.corpus.lhotse_manifest`), so that speakers, names
-and cuts are the same; each of their recordings is then a unit of its own. A table of a store may
-come from a stranger: what it names is looked for below the URL that the user wrote and nowhere
-else. New tables are written at the end of a run, from the ledger, about the outputs that are there,
-those of earlier runs among them.
+(:mod:`voicenym.corpus.plans.kaldi_plan`, :mod:`voicenym.corpus.plans.lhotse_manifest`), so that
+speakers, names and cuts are the same; each of their recordings is then a unit of its own. A table
+of a store may come from a stranger: what it names is looked for below the URL that the user wrote
+and nowhere else. New tables are written at the end of a run, from the ledger, about the outputs
+that are there, those of earlier runs among them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from voicenym.audio.atomic import temporary_folder
-from voicenym.corpus import kaldi_plan, kaldi_tables, kaldi_utterances, lhotse_manifest
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.earlier_tables import EarlierRuns
 from voicenym.corpus.excerpt import Passage
-from voicenym.corpus.file_plan import Item, Openable
-from voicenym.corpus.id_checks import check_id, printable
-from voicenym.corpus.line_table import Line
+from voicenym.corpus.plans import kaldi_plan, lhotse_manifest
+from voicenym.corpus.plans.earlier_tables import EarlierRuns
+from voicenym.corpus.plans.file_plan import Item, Openable
+from voicenym.corpus.readers import kaldi_tables, kaldi_utterances
+from voicenym.corpus.readers.id_checks import check_id, printable
+from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.shards import object_store, store_locations, store_tables
 from voicenym.corpus.shards.earlier_in_store import earlier_runs
 from voicenym.corpus.shards.object_store import Listed

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
-from voicenym.corpus.id_checks import check_id, printable
+from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.shards.shard_sample import MOST_TEXT, is_sound
 from voicenym.errors import CorpusError
 

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from voicenym.corpus.id_checks import printable
+from voicenym.corpus.plans.timestamps import CONSTANT
+from voicenym.corpus.readers.id_checks import printable
+from voicenym.corpus.readers.speaker_rule import own_of
 from voicenym.corpus.shards.shard_sample import (
     MOST_BYTES,
     Assignments,
@@ -30,8 +32,6 @@ from voicenym.corpus.shards.tar_index import (
     index,
     text_of,
 )
-from voicenym.corpus.speaker_rule import own_of
-from voicenym.corpus.timestamps import CONSTANT
 from voicenym.errors import CorpusError
 
 

@@ -28,7 +28,7 @@ from voicenym.evaluation.figures.similarity_figures import (
 )
 from voicenym.evaluation.figures.svg import Palette
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured
-from voicenym.evaluation.trials import Trials
+from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics.crowd import FIRST_AMONG
 
 

@@ -18,7 +18,7 @@ from voicenym.evaluation.figures.svg import (
     paper,
     shortened,
 )
-from voicenym.evaluation.trials import Trials
+from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics import det, ece_profile, linkability, roc_band
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def det_curves(trials: Trials, curves: Scores, palette: Palette) -> Figure:
     """Misses against false alarms of the strongest attacker on each system, with its band."""
     from scipy.special import ndtri
 
-    from voicenym.evaluation.protection import split
+    from voicenym.evaluation.measurements.protection import split
 
     figure, axes = paper(4.8)
     axis = axes[0, 0]
@@ -100,7 +100,7 @@ def det_curves(trials: Trials, curves: Scores, palette: Palette) -> Figure:
 @drawn
 def disclosure(trials: Trials, curves: Scores, palette: Palette) -> Figure:
     """ECE profiles of the strongest attacker on each system, with their bands."""
-    from voicenym.evaluation.protection import split
+    from voicenym.evaluation.measurements.protection import split
 
     figure, axes = paper(3.4)
     axis = axes[0, 0]
@@ -138,7 +138,7 @@ def disclosure(trials: Trials, curves: Scores, palette: Palette) -> Figure:
 @drawn
 def linkabilities(trials: Trials, curves: Scores, palette: Palette) -> Figure:
     """Local linkability over the scores of the strongest attacker, each system a panel."""
-    from voicenym.evaluation.protection import split
+    from voicenym.evaluation.measurements.protection import split
 
     figure, axes = panels(len(curves), 1.9)
     first = None

@@ -10,7 +10,7 @@ from voicenym.evaluation.figures.score_figures import REPLICATES, Scores
 from voicenym.evaluation.figures.svg import GREY, Palette, dashes, drawn, panels, paper, shortened
 from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation
-from voicenym.evaluation.trials import Trials
+from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics.crowd import first_among
 from voicenym.metrics.metric import Metric
 
@@ -27,7 +27,7 @@ def crowds(trials: Trials, curves: Scores, palette: Palette) -> Figure:
         curves: finite scores ``[model, trial]`` of the strongest attacker by system.
         palette: colours of the systems.
     """
-    from voicenym.evaluation.protection import split
+    from voicenym.evaluation.measurements.protection import split
 
     figure, axes = paper(3.6)
     axis = axes[0, 0]

@@ -16,7 +16,7 @@ from voicenym.evaluation.figures.svg import (
     paper,
     shortened,
 )
-from voicenym.evaluation.trials import Trials
+from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics.metric_inputs import speaker_means
 from voicenym.verification.scoring import unit
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.evaluation.figures.captioned_figure import CaptionedFigure
-from voicenym.evaluation.html import STYLE, figure_html, grid, interval, number, sentence
+from voicenym.evaluation.reports.html import STYLE, figure_html, grid, interval, number, sentence
 from voicenym.listening.analysis import listening_figures, report_sentences
 from voicenym.listening.analysis.listening_analysis import ListeningResults, QuestionFigures
 from voicenym.listening.exchange.answer_tables import as_answers, as_csv, as_json

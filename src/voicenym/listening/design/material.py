@@ -10,7 +10,7 @@ from pathlib import Path
 from voicenym.corpus.anonymized_files import matched
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.run_log import LOG_NAME, RunLog
+from voicenym.corpus.run_records.run_log import LOG_NAME, RunLog
 from voicenym.errors import VoicenymError
 
 ORIGINAL = "original"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from voicenym.corpus import stored_nearness
+from voicenym.corpus.nearness import stored_nearness
 
 
 class _Samples:

@@ -25,8 +25,8 @@ from voicenym.nets.codec.spectral_coder import SpectralDecoder, SpectralEncoder
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES, SpeakerEncoder
 from voicenym.nets.codec.waveform_coder import Decoder, SpeechEncoder
 from voicenym.nets.identity.householder_network import Householder
-from voicenym.nets.integer_weights import dequantised, quantised
 from voicenym.nets.streaming import Memory
+from voicenym.nets.weights.integer_weights import dequantised, quantised
 
 KIND = "musa"
 RATE = 16_000
@@ -231,8 +231,8 @@ class Codec(torch.nn.Module):
             folder: made where there is none.
             half: in half precision.
             bits: of a weight of a matrix, 2 to 8
-                (:func:`voicenym.nets.integer_weights.quantised`); other numbers are then in half
-                precision. 0 for floating point.
+                (:func:`voicenym.nets.weights.integer_weights.quantised`); other numbers are then
+                in half precision. 0 for floating point.
             about: kept in the configuration: how it was trained, what it reaches.
 
         Raises:

@@ -16,7 +16,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.allocation_limit import limited
 from voicenym.nets.checkpoint import fill, is_ours, read
 from voicenym.nets.content.hubert import KERNELS, HubertSoft
-from voicenym.nets.safetensors_file import refuse_pickles, tensors
+from voicenym.nets.weights.safetensors_file import refuse_pickles, tensors
 
 HEAD = 64
 """Elements of an attention head of HuBERT, in all its published sizes."""
@@ -89,7 +89,7 @@ def from_hubert(
 
     Raises:
         DependencyError, VoicenymError: as of :func:`from_published` and
-            :func:`voicenym.nets.safetensors_file.tensors`.
+            :func:`voicenym.nets.weights.safetensors_file.tensors`.
     """
     refuse_pickles(place, PLAIN)
     path = located(place)

@@ -23,7 +23,7 @@ from voicenym.nets.checkpoint import MISMATCHES, fill, is_ours, read
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.hub import place_of, snapshot
 from voicenym.nets.names_and_paths import is_hub_name
-from voicenym.nets.safetensors_file import refuse_pickles
+from voicenym.nets.weights.safetensors_file import refuse_pickles
 
 HOP = 320
 EDGE = 40

@@ -17,9 +17,9 @@ from voicenym.nets.catalogue import CATALOGUE
 from voicenym.nets.checkpoint import configuration, fill
 from voicenym.nets.hub import place_of
 from voicenym.nets.names_and_paths import HUB_NAME, is_hub_name, unambiguous
-from voicenym.nets.safetensors_file import conversion, refuse_pickles
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.speakers.speaker_encoders import make
+from voicenym.nets.weights.safetensors_file import conversion, refuse_pickles
 
 CHECKPOINT = "embedding_model.ckpt"
 SIZES = {

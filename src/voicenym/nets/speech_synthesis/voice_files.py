@@ -14,7 +14,7 @@ from voicenym.nets.sealed_folder import check_seal, sealed
 from voicenym.nets.speech_synthesis.kokoro import Kokoro, belonging, vocabulary
 from voicenym.nets.speech_synthesis.piper import Piper, config_of
 from voicenym.nets.speech_synthesis.synthesiser import Synthesiser
-from voicenym.nets.weight_files import copy_files
+from voicenym.nets.weights.weight_files import copy_files
 
 
 def graphs(folder: Path) -> list[Path]:

@@ -19,7 +19,7 @@ from torch.nn.functional import leaky_relu
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import fill
 from voicenym.nets.streaming import Conv, Memory, Upsample, align
-from voicenym.nets.weight_norm import normalize_weights, plain
+from voicenym.nets.weights.weight_norm import normalize_weights, plain
 
 SLOPE = 0.1
 LAST_SLOPE = 0.01
@@ -144,7 +144,7 @@ class Generator(torch.nn.Module):
         inputs: channels: 80 for the published mel vocoders.
         size: the shape.
         weight_norm: weights as direction and length, for training; see
-            :mod:`voicenym.nets.weight_norm`.
+            :mod:`voicenym.nets.weights.weight_norm`.
     """
 
     def __init__(self, inputs: int, size: GeneratorSize, weight_norm: bool = False) -> None:

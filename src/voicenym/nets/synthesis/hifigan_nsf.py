@@ -19,7 +19,7 @@ from voicenym.nets.streaming import Conv, Memory, align
 from voicenym.nets.synthesis.excitation import Sines
 from voicenym.nets.synthesis.hifigan import HifiGan
 from voicenym.nets.synthesis.hifigan_generator import SLOPE, GeneratorSize
-from voicenym.nets.weight_norm import normalize_weights
+from voicenym.nets.weights.weight_norm import normalize_weights
 
 
 class Source(torch.nn.Module):

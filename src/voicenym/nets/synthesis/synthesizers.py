@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from voicenym.nets.architectures import Kinds
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.nets.weight_norm import plain
+from voicenym.nets.weights.weight_norm import plain
 
 KINDS: Kinds[Synthesizer] = Kinds(
     "synthesizer",

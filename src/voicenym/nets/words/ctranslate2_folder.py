@@ -12,7 +12,7 @@ from pathlib import Path
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import configuration
 from voicenym.nets.sealed_folder import check_seal, sealed
-from voicenym.nets.weight_files import CONFIG, copy_files
+from voicenym.nets.weights.weight_files import CONFIG, copy_files
 from voicenym.nets.words.ctranslate2_binary import BINARY, not_finite, places
 from voicenym.nets.words.whisper_published import ctranslate2_files
 from voicenym.nets.words.whisper_vocabulary import TOKENIZER

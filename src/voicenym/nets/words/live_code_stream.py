@@ -37,7 +37,7 @@ class LiveCodeStream:
 
     Args:
         network: the changes.
-        encoder, head: with them (:class:`voicenym.nets.low_rank.LowRankChanges`).
+        encoder, head: with them (:class:`voicenym.nets.weights.low_rank.LowRankChanges`).
         ahead: states that are read after a chunk; by default those of the network.
         chunk: states that are computed at a time; by default those of the network.
 

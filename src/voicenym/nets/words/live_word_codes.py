@@ -23,11 +23,11 @@ from torch.func import functional_call
 from torch.nn.functional import pad
 
 from voicenym.errors import VoicenymError
-from voicenym.nets import low_rank
 from voicenym.nets.architectures import Kinds, Network, sizes
 from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-from voicenym.nets.low_rank import LowRankChanges
+from voicenym.nets.weights import low_rank
+from voicenym.nets.weights.low_rank import LowRankChanges
 from voicenym.nets.words.whisper import FFT, HOP, LEAST, RANGE, Encoder, Layer, WhisperSizes
 
 HALF = FFT // 2

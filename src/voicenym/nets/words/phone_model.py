@@ -13,7 +13,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import configuration, fill, read, rebuilding, write
-from voicenym.nets.integer_weights import dequantised, quantised
+from voicenym.nets.weights.integer_weights import dequantised, quantised
 from voicenym.nets.words.phone_state_network import FRAME, FrameNet, FrameNetConfig
 from voicenym.nets.words.phones import States
 from voicenym.nets.words.posteriors import log_posteriors
@@ -76,8 +76,8 @@ class PhoneModel:
         Args:
             folder: made where there is none.
             bits: of a weight of a matrix, up to 8
-                (:func:`voicenym.nets.integer_weights.quantised`); other numbers are then in half
-                precision. 0 for single precision.
+                (:func:`voicenym.nets.weights.integer_weights.quantised`); other numbers are then
+                in half precision. 0 for single precision.
             about: kept in the configuration: how it was trained, how to decode.
 
         Raises:

@@ -19,7 +19,7 @@ from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.speakers.speaker_encoder import RATE
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.nets.weights_home import home
+from voicenym.nets.weights.weights_home import home
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.f0_regression import Register
@@ -50,7 +50,8 @@ class Pipeline(Anonymizer):
 
     Args:
         weights: folder written by ``voicenym models assemble``; default: that of
-            :attr:`folder_name` in :func:`voicenym.nets.weights_home.home`, else a bundled one.
+            :attr:`folder_name` in :func:`voicenym.nets.weights.weights_home.home`, else a bundled
+            one.
         identity: identity method instead of the system's own, see
             :func:`voicenym.identity.identity`.
         f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to the mean and

@@ -39,8 +39,8 @@ class VCloakRecipe(SpeechRecipe):
     example: ClassVar[str] = "-d corpus/ -c vcloak-small -o cloak/ --budget 2h"
     configuration: ClassVar[str] = "voicenym.training.cloak.cloak_step:VCloakConfig"
 
-    verifiers: tuple[str, ...] = option("--verifier", default=("ecapa-small",))
-    words: Path | None = None
+    verifiers: tuple[str, ...] = option("--verifier", default=("ecapa-small",), teacher=True)
+    words: Path | None = option(default=None, teacher=True)
     form: str = option("--words-form", default="posteriorgram")
     start: Path | None = option("--from", default=None)
     batch: int | None = option(default=None, minimum=2)
@@ -94,7 +94,7 @@ def words_loss(place: Path, form: str) -> Words:
     Raises:
         VoicenymError: a recogniser of another kind.
     """
-    from voicenym.nets.safetensors_file import refuse_pickles
+    from voicenym.nets.weights.safetensors_file import refuse_pickles
     from voicenym.nets.words.character_model import CharacterModel
     from voicenym.nets.words.deepspeech import DeepSpeech2
     from voicenym.nets.words.phone_model import SMALL, PhoneModel, holds_phones

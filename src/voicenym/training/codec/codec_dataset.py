@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from voicenym.training.codec.codec_losses import NO_LABEL, Teacher
-from voicenym.training.content.train_units import identity, keep
+from voicenym.training.content.units.train_units import identity, keep
 from voicenym.training.speech.epoch_sampling import LongCrops
 from voicenym.training.speech.speech_cache import Utterance
 

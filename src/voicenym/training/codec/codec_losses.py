@@ -27,7 +27,7 @@ from voicenym.nets.synthesis.synthesis_losses import (
     generator_least_squares,
 )
 from voicenym.nets.words.word_code_content import WordCodeContent
-from voicenym.training.content.frame_targets import numbers_of
+from voicenym.training.content.bottleneck.frame_targets import numbers_of
 
 NO_LABEL = -1
 """Label of a frame without a label of the teacher."""
@@ -218,7 +218,7 @@ class CodeTeacher:
     """Word codes, each repeated for as many of the codec's frames as it lasts.
 
     Args:
-        content: of :func:`voicenym.training.content.frame_targets.word_code_encoder`.
+        content: of :func:`voicenym.training.content.bottleneck.frame_targets.word_code_encoder`.
         hop: samples of the codec's frame, of which a code lasts a whole number.
 
     Raises:

@@ -43,10 +43,10 @@ class MusaRecipe(SpeechRecipe):
     example: ClassVar[str] = "-d corpus/ -c musa-small -o codec/ --units tokenizer/"
     configuration: ClassVar[str] = "voicenym.training.codec.musa_config:MusaConfig"
 
-    units: str = NO_TEACHER
-    features: str | None = None
+    units: str = option(default=NO_TEACHER, teacher=True)
+    features: str | None = option(default=None, teacher=True)
     start: Path | None = option("--from", default=None)
-    whisper: str | None = None
+    whisper: str | None = option(default=None, teacher=True)
     half: bool = False
     bits: int = option(default=0, minimum=0)
     batch: int | None = option(default=None, minimum=2)
@@ -103,7 +103,7 @@ def teacher_of(place: str, features: str | None, hop: int, machine: Machine) -> 
     Args:
         place: folder, or ``bundled``.
         features: of units and tokenizers, see
-            :func:`voicenym.training.content.unit_features.features_behind`.
+            :func:`voicenym.training.content.units.unit_features.features_behind`.
         hop: samples of the codec's frame.
         machine: to run on.
 
@@ -115,8 +115,8 @@ def teacher_of(place: str, features: str | None, hop: int, machine: Machine) -> 
     from voicenym.nets.content.units import Units
     from voicenym.nets.words.word_code_content import WordCodeContent
     from voicenym.training.codec.codec_losses import CodeTeacher, UnitTeacher
-    from voicenym.training.content.frame_targets import word_code_encoder
-    from voicenym.training.content.unit_features import features_behind
+    from voicenym.training.content.bottleneck.frame_targets import word_code_encoder
+    from voicenym.training.content.units.unit_features import features_behind
 
     folder = Path(place)
     kind = BUNDLED if place == BUNDLED else configuration(folder).get("kind")

@@ -43,7 +43,7 @@ class HouseholderRecipe(DataOptions):
     vectors: Path | None = None
     data: tuple[Path, ...] = option("--data", "-d", default=())
     config: str = option("--config", "-c", default="householder")
-    encoder: str = "ecapa-small"
+    encoder: str = option(default="ecapa-small", teacher=True)
     seed: int | None = None
     budget: str | None = None
     steps: int | None = option(default=None, minimum=1)

@@ -33,7 +33,7 @@ class ResynthesisRecipe(SpeechRecipe):
 
     start: Path | None = option("--from", default=None)
     share: float = option(default=1.0, minimum=0.0, maximum=1.0)
-    phones: Path | None = None
+    phones: Path | None = option(default=None, teacher=True)
     half: bool = False
     batch: int | None = option(default=None, minimum=2)
 

@@ -61,9 +61,24 @@ def _fields(node: ast.ClassDef, tree: ast.Module, module: str) -> list[ConfigFie
             name = line.target.id
             if ast.unparse(line.annotation).startswith("ClassVar"):
                 continue
-            help = texts.get(name) or (found[name].help if name in found else "")
+            help = _without_roles(texts.get(name, "")) or (
+                found[name].help if name in found else ""
+            )
             found[name] = ConfigField(name, _default(line.value), help)
     return list(found.values())
+
+
+def _without_roles(text: str) -> str:
+    """A docstring's text without the markup of its references, which a terminal does not link.
+
+    >>> _without_roles("sizes, see :class:`~voicenym.nets.waveunet.WaveUNetConfig`")
+    'sizes, see WaveUNetConfig'
+    """
+    return re.sub(
+        r":\w+:`(~?)([\w.]+)`",
+        lambda found: found[2].split(".")[-1] if found[1] else found[2],
+        text,
+    )
 
 
 def _inherited(name: str, tree: ast.Module, module: str) -> list[ConfigField]:

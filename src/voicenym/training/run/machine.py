@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from voicenym import processes
-from voicenym.corpus.cpu_count import cores
+from voicenym.corpus.workers.cpu_count import cores
 from voicenym.nets.matrix_precision import has_bfloat16
 
 

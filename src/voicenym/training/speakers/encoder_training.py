@@ -158,7 +158,7 @@ def _all_cores() -> Iterator[None]:
     """All CPU cores; under a time limit the thread count need not fix the weights."""
     import torch
 
-    from voicenym.corpus.cpu_count import cores
+    from voicenym.corpus.workers.cpu_count import cores
 
     before = torch.get_num_threads()
     torch.set_num_threads(cores())

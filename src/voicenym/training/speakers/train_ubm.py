@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from voicenym.corpus.skipped import STRICT, LeftOut, reason
-from voicenym.corpus.worker_pool import Death, Pool
+from voicenym.corpus.workers.worker_pool import Death, Pool
 from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import write

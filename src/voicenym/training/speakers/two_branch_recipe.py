@@ -31,7 +31,7 @@ class TwoBranchRecipe(SpeechRecipe):
     config: str = option("--config", "-c", default="two-branch-small")
     systems: tuple[str, ...] = option("--system", "-s", default=())
     renderings: int = option(default=2, minimum=1)
-    frozen: str | None = None
+    frozen: str | None = option(default=None, teacher=True)
     batch: int | None = option(default=None, minimum=2)
     start: str = option("--from", default="ecapa-small")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
-from voicenym.corpus.cpu_count import cores
+from voicenym.corpus.workers.cpu_count import cores
 from voicenym.training.recipe import Trained, option
 from voicenym.training.recipe_options import CacheOptions, DataOptions, SystemOptions
 from voicenym.training.run.progress_report import Report

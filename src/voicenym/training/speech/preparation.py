@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voicenym.corpus.cpu_count import cores
 from voicenym.corpus.recording import RATE
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
+from voicenym.corpus.workers.cpu_count import cores
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.private import private_folder
 from voicenym.pseudonym import Key

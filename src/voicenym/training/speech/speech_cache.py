@@ -17,7 +17,7 @@ import numpy as np
 
 from voicenym.corpus.recording import RATE, SHORTEST, Recording
 from voicenym.corpus.skipped import STRICT, LeftOut, nothing_left, reason
-from voicenym.corpus.worker_pool import Death, Pool
+from voicenym.corpus.workers.worker_pool import Death, Pool
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.private import private_folder, write_private
 

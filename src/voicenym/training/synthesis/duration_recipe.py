@@ -33,7 +33,7 @@ class DurationRecipe(SpeechRecipe):
     configuration: ClassVar[str] = "voicenym.training.synthesis.train_durations:DurationConfig"
 
     config: str = option("--config", "-c", default="durations")
-    pipeline: Path = option("--pipeline")
+    pipeline: Path = option("--pipeline", teacher=("content",))
 
     def run(self, report: Report) -> Trained:
         """Extract content and phones, train and save the predictor."""
@@ -95,9 +95,9 @@ def _timed(
     import numpy as np
     import torch
 
-    from voicenym.recognition.segment_decoding import SegmentDecoder
+    from voicenym.recognition.processes.segment_decoding import SegmentDecoder
     from voicenym.resynthesis.pipeline.conditioning import whole_content
-    from voicenym.training.content.train_units import keep
+    from voicenym.training.content.units.train_units import keep
     from voicenym.training.synthesis.synthesis_dataset import content_place
     from voicenym.training.synthesis.train_durations import TimedUtterance
 

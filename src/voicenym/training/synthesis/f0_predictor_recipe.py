@@ -27,7 +27,7 @@ class F0PredictorRecipe(SpeechRecipe):
     )
 
     config: str = option("--config", "-c", default="f0-predictor")
-    pipeline: Path = option("--pipeline")
+    pipeline: Path = option("--pipeline", teacher=("content",))
 
     def run(self, report: Report) -> Trained:
         """Extract content and F0, train and save the predictor."""

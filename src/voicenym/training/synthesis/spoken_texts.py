@@ -21,9 +21,9 @@ from voicenym.nets.words.live_word_codes import together
 from voicenym.nets.words.word_code_content import WordCodeContent
 from voicenym.private import private_folder
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
-from voicenym.training.content.native_vectors import native_vectors
-from voicenym.training.content.train_units import identity, keep
-from voicenym.training.content.transcript_tokens import Tokenizer, sentence
+from voicenym.training.content.native_codes.native_vectors import native_vectors
+from voicenym.training.content.units.train_units import identity, keep
+from voicenym.training.content.word_codes.transcript_tokens import Tokenizer, sentence
 from voicenym.training.speech.speech_cache import Utterance
 from voicenym.training.synthesis.drawn_voices import DrawnVoices
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop

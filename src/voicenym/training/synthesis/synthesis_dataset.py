@@ -20,7 +20,7 @@ from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.resynthesis.pipeline import conditioning
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
-from voicenym.training.content.train_units import identity, keep
+from voicenym.training.content.units.train_units import identity, keep
 from voicenym.training.speech.epoch_sampling import LongCrops
 from voicenym.training.speech.speech_cache import Utterance
 

@@ -54,8 +54,10 @@ class SynthesizerRecipe(SpeechRecipe):
     speaker: str
     start: Path | None = option("--from", default=None)
     former_content: str | None = None
-    whisper: str | None = None
-    voices: str | None = None
+    whisper: str | None = option(default=None, teacher=True)
+    voices: str | None = option(
+        default=None, teacher=("content", "mixture", "register", "f0", "drawn")
+    )
     half: bool = False
     bits: int = option(default=0, minimum=0)
     batch: int | None = option(default=None, minimum=2)

@@ -20,7 +20,7 @@ from voicenym.nets.synthesis.acoustic_istft import AcousticIstft
 from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
 from voicenym.nets.synthesis.hifigan import HifiGan
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.nets.weight_norm import fold, normalize_weights
+from voicenym.nets.weights.weight_norm import fold, normalize_weights
 from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names

@@ -45,10 +45,10 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
         from voicenym.metrics import normalise
         from voicenym.nets.words.phone_model import PhoneModel
         from voicenym.nets.words.phones import States
-        from voicenym.recognition.alignment import Alignments, pronunciations
-        from voicenym.recognition.closed_vocabulary import lexicon_of
         from voicenym.recognition.hybrid_recogniser import attach
-        from voicenym.recognition.phone_loop import attach_settings
+        from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
+        from voicenym.recognition.phones.phone_loop import attach_settings
+        from voicenym.recognition.processes.alignment import Alignments, pronunciations
         from voicenym.training.speech.aligned_dataset import aligned, shares
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.words import train_hybrid as steps

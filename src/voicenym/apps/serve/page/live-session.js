@@ -4,6 +4,7 @@ import { protocols } from "./server.js";
 import { text } from "./texts.js";
 
 const RATE = 16000; // at which no conversion adds to the delay
+const MOST_RATE = 48000; // that the server takes; the audio thread converts what is above it
 const NO_SOURCE = 0xffffffff;
 const HEADER = 12;
 const STATES = ["starting", "running", "stopped", "overloaded", "failed", "lost", "ended"];
@@ -13,6 +14,7 @@ const MOST_UNSENT_SECONDS = 2;
 
 export class LiveSession {
   #context;
+  #rate; // of the frames
   #stream;
   #voice;
   #socket;
@@ -72,12 +74,16 @@ export class LiveSession {
       throw new Error(text("unreachable"));
     }
     this.#stillWanted();
+    let factor = 1; // a power of two, of which the browser's blocks are multiples
+    while (this.#context.sampleRate / factor > MOST_RATE) factor *= 2;
+    this.#rate = this.#context.sampleRate / factor;
     this.#voice = new AudioWorkletNode(this.#context, "live-voice", {
       numberOfInputs: 1,
       numberOfOutputs: 1,
       outputChannelCount: [1],
       channelCount: 1,
       channelCountMode: "explicit",
+      processorOptions: { factor },
     });
     source.connect(this.#voice).connect(this.#context.destination);
     this.#voice.port.onmessage = ({ data }) => (data.report ? this.#report(data.report) : this.#send(data));
@@ -98,7 +104,7 @@ export class LiveSession {
     this.#socket = new WebSocket(address, protocols());
     this.#socket.binaryType = "arraybuffer";
     this.#socket.onopen = () =>
-      this.#socket.send(JSON.stringify({ system, rate: this.#context.sampleRate }));
+      this.#socket.send(JSON.stringify({ system, rate: this.#rate }));
     this.#socket.onmessage = ({ data }) => (typeof data === "string" ? this.#event(JSON.parse(data)) : this.#answer(data));
     this.#socket.onclose = () => this.stop(this.#problem || text("liveClosed"));
   }
@@ -118,14 +124,14 @@ export class LiveSession {
     const data = new ArrayBuffer(HEADER + 2 * samples.length);
     const view = new DataView(data);
     view.setUint32(0, at, true);
-    view.setUint32(4, this.#context.sampleRate, true);
+    view.setUint32(4, this.#rate, true);
     view.setUint32(8, this.#heard, true);
     samples.forEach((value, place) => {
       const limited = Math.max(-1, Math.min(1, value));
       view.setInt16(HEADER + 2 * place, Math.round(32767 * limited), true);
     });
     this.#socket.send(data);
-    if (this.#socket.bufferedAmount > MOST_UNSENT_SECONDS * 2 * this.#context.sampleRate) {
+    if (this.#socket.bufferedAmount > MOST_UNSENT_SECONDS * 2 * this.#rate) {
       this.stop(text("liveSlow"));
     }
   }

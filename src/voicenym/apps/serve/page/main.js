@@ -1,9 +1,9 @@
-// The page: a recording goes to the server as a job, and its result comes back once.
+// The page: a recording goes to the server as a job, and its result comes back.
 import { chosenSystem, show } from "./choices.js";
 import { endLive, offer, prepareLive } from "./live-panel.js";
 import { at, complain, giveBackFocus, say, warn } from "./messages.js";
 import { clear, fillIn, present } from "./result.js";
-import { ask, discard, fetchResult, follow, Refusal, useToken } from "./server.js";
+import { accept, ask, discard, fetchResult, follow, Refusal, useToken } from "./server.js";
 import { checkReadable, forgetSource, isRecording, prepareSource } from "./source.js";
 import { fill, text } from "./texts.js";
 import { kept, showDoubts, showTimeline } from "./timeline.js";
@@ -107,9 +107,11 @@ async function work() {
       state.job = data;
       report(data);
     }
-    const { blob, headers } = await fetchResult(state.job, stop.signal);
-    state.job = null; // the server has nothing of it any more
+    const broke = () => say(text("broken"));
+    const { blob, headers } = await fetchResult(state.job, stop.signal, broke);
     stop.signal.throwIfAborted();
+    accept(state.job).catch(() => {}); // without it the server wipes the result a little later
+    state.job = null;
     state.audit = present(file, blob, headers);
     await fillIn(file, blob, Number(headers.get("voicenym-seconds")), state.audit, stop.signal);
     stop.signal.throwIfAborted();

@@ -65,24 +65,26 @@ export async function* follow(path, signal) {
   }
 }
 
-// The result of a job, which the server gives once: { blob, headers }.
-export async function fetchResult(job, signal) {
+// The result of a job: { blob, headers }. A transfer that breaks is begun anew, after a call of
+// broke(); the server keeps the result until accept(job), or for some minutes after it sent it.
+export async function fetchResult(job, signal, broke) {
   for (let failures = 0; ; failures += 1) {
-    let answer;
+    let why = "unreachable";
     try {
-      answer = await ask(job.links.result, { signal });
-    } catch (error) {
-      if (isFinal(error)) throw error;
-      await pause(failures, signal);
-      continue;
-    }
-    try {
+      const answer = await ask(job.links.result, { signal });
+      why = "resultLost";
       return { blob: await answer.blob(), headers: answer.headers };
     } catch (error) {
-      if (error.name === "AbortError") throw error;
-      throw new Error(text("resultLost"));
+      if (isFinal(error)) throw error;
     }
+    broke();
+    await pause(failures, signal, why);
   }
+}
+
+// Tells the server that a result has arrived: it wipes it.
+export function accept(job) {
+  return ask(job.links.result, { method: "DELETE", keepalive: true });
 }
 
 function isFinal(error) {
@@ -114,9 +116,9 @@ async function next(reader) {
   }
 }
 
-// Waits before another attempt; there are only so many.
-async function pause(failures, signal) {
-  if (failures >= MOST_FAILURES) throw new Error(text("unreachable"));
+// Waits before another attempt; there are only so many, and then why is the name of the text.
+async function pause(failures, signal, why = "unreachable") {
+  if (failures >= MOST_FAILURES) throw new Error(text(why));
   await new Promise((resolve) => {
     setTimeout(resolve, Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures));
     signal.addEventListener("abort", resolve, { once: true });

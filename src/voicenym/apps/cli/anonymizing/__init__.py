@@ -1,0 +1,1 @@
+"""Parts of ``voicenym anonymize``: inputs, kinds of runs, messages."""

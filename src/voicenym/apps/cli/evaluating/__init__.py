@@ -1,0 +1,1 @@
+"""Parts of ``voicenym evaluate``: request, plan, files, vectors."""

@@ -1,0 +1,1 @@
+"""Parts of ``voicenym live``: keys, view, runs."""

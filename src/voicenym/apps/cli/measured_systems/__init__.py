@@ -1,0 +1,1 @@
+"""Measured figures of systems, as commands show them."""

@@ -1,0 +1,1 @@
+"""The terminal: groups of commands, tables, progress, interrupts, standard output."""

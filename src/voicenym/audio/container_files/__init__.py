@@ -1,0 +1,1 @@
+"""Structure of containers: detection, boxes and pages, stated sizes, truncation."""

@@ -1,0 +1,1 @@
+"""Writers of sound, block by block: RIFF WAVE, libsndfile, ffmpeg."""

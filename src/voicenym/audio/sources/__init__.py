@@ -1,0 +1,1 @@
+"""Readers of sound, block by block: RIFF WAVE, libsndfile, ffmpeg."""

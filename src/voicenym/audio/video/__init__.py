@@ -1,0 +1,1 @@
+"""The picture of a film: copied without re-encoding and without metadata."""

@@ -1,0 +1,1 @@
+"""The batch run: anonymizes recordings in parallel, resumes, and isolates failures."""

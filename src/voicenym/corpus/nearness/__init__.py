@@ -1,0 +1,1 @@
+"""Nearness of an output to its input, by which outputs are refused (law 8)."""

@@ -1,0 +1,1 @@
+"""Recordings of several people, of whom some are hidden."""

@@ -1,0 +1,1 @@
+"""Plans of a batch: source, target and speaker of each recording; tables of the outputs."""

@@ -1,0 +1,1 @@
+"""Readers of recordings and their speakers: folders, Kaldi, lhotse and TSV manifests."""

@@ -1,0 +1,1 @@
+"""Records of a run: its lock, log, state and progress."""

@@ -1,0 +1,1 @@
+"""Pools of workers: processes of this machine, or actors of Ray."""

@@ -1,0 +1,380 @@
+"""Pool of Ray actors, in the place of the pool of worker processes.
+
+Ray's own data sets are not used: they try a task whose worker crashes again until the whole run
+fails, so that one hostile recording would stop a corpus. Here the run goes on, as with local
+processes: a task whose actor dies is tried again, alone, since a node may also fail for reasons of
+its own; when two actors have died that had this task and no other, its death is reported.
+
+Actors keep their models; each has at most two batches of tasks at a time, the one that it works on
+and the next, so that nothing piles up in a driver or an object store however long the corpus is. A
+batch is a fraction of a second of work: a message for each short recording would cost more than
+some systems.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import voicenym
+from voicenym.corpus.workers.ray_session import RaySession, imported
+from voicenym.corpus.workers.worker_pool import LATER, Death
+from voicenym.corpus.workers.worker_process import DONE, FAILED, portable
+from voicenym.errors import CorpusError
+
+T = TypeVar("T")
+A = TypeVar("A")
+
+AT_ONCE = 2
+"""Most batches of an actor: the one that it works on, and the next."""
+BATCH_SECONDS = 0.25
+"""Work of a batch, by what the last tasks took."""
+MOST_BATCH = 16
+"""Most tasks of a batch."""
+KEPT = 0.7
+"""Weight of earlier batches in the mean time of a task."""
+DEATHS = 2
+"""Actors that die with a task, and with no other, before that counts as the task's doing."""
+LOST_AFTER = 30.0
+"""Seconds without an answer after which the nodes of the cluster are counted."""
+STARTS = 3
+"""Times per worker that an actor may die before it begins a task."""
+
+
+class _InCompany(Death):
+    """Death of an actor with several tasks, any of which may have killed it."""
+
+
+@dataclass(eq=False)
+class _Actor(Generic[T]):
+    """Handle of an actor; its tasks are answered in their order.
+
+    Attributes:
+        ready: reference of its first answer, to :meth:`RayWorker.ready`.
+        is_ready: whether that came.
+        tasks: numbers and tasks of a batch by the reference of its answer, oldest first.
+    """
+
+    handle: Any
+    ready: Any
+    is_ready: bool = False
+    tasks: dict[Any, list[tuple[int, T]]] = field(default_factory=dict)
+
+    @property
+    def numbers(self) -> list[int]:
+        """Numbers of its tasks."""
+        return [number for batch in self.tasks.values() for number, _ in batch]
+
+
+class RayPool(Generic[T, A]):
+    """Ray actors that answer tasks; a context manager, whose Ray ends with it.
+
+    Args:
+        workers: largest number of actors; 0 for as many as the cluster has processors.
+        prepare: called in each actor at its start; returns the function that processes a task.
+        arguments: of ``prepare``.
+        address: as of :class:`RaySession`.
+        gpus: share of a GPU for each actor.
+        again: changes a task that is tried again because its actor died.
+    """
+
+    def __init__(
+        self,
+        workers: int,
+        prepare: Callable[..., Callable[[T], A]],
+        *arguments: Any,
+        address: str | None = None,
+        gpus: float = 0.0,
+        again: Callable[[T], T] = lambda task: task,
+    ) -> None:
+        self._count = workers
+        self._prepare, self._arguments = prepare, arguments
+        self._session = RaySession(address, max(1, workers))
+        self._gpus, self._again = gpus, again
+        self._actors: list[_Actor[T]] = []
+        self._losses = 0
+        self._seconds: float | None = None
+
+    def __enter__(self) -> RayPool[T, A]:
+        self._session.__enter__()
+        try:
+            if self._count < 1:
+                self._count = max(1, int(imported().cluster_resources().get("CPU", 1)))
+            if self._gpus:
+                self._count = min(self._count, _places(self._gpus))
+        except BaseException:
+            self._session.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+        self._session.__exit__(*error)
+
+    def close(self) -> None:
+        """Ends the actors."""
+        actors, self._actors = self._actors, []
+        for actor in actors:
+            imported().kill(actor.handle)
+
+    def answers(self, tasks: Iterable[T], ahead: bool = True) -> Iterator[tuple[T, A | Death]]:
+        """Tasks with their answers, in the order of completion.
+
+        Args:
+            tasks: consumed as actors are free; :data:`LATER` as of the local pool.
+            ahead: whether an actor has its next task before the caller has the answer.
+
+        Raises:
+            CorpusError: a node cannot run this release, or actors die before they begin a task.
+            Exception: what ``prepare`` or a task raised.
+        """
+        for (_, task), answer in self._numbered(tasks, ahead):
+            yield task, answer
+
+    def _numbered(
+        self, tasks: Iterable[T], ahead: bool = True
+    ) -> Iterator[tuple[tuple[int, T], A | Death]]:
+        """Numbers and tasks with their answers, in the order of completion."""
+        source = enumerate(tasks)
+        waiting: deque[tuple[int, T]] = deque()
+        suspects: set[int] = set()
+        deaths: Counter[int] = Counter()
+        at_once = AT_ONCE if ahead else 1
+        try:
+            while True:
+                size = self._batch_size() if ahead else 1
+                given = sum(len(actor.numbers) for actor in self._actors)
+                room = at_once * size * self._count - given
+                while len(waiting) < room and (one := next(source, None)) is not None:
+                    if one[1] is LATER:
+                        break
+                    waiting.append(one)
+                self._assign(waiting, at_once, size, suspects)
+                if not waiting and not any(actor.tasks for actor in self._actors):
+                    return
+                for number, task, answer in self._settled():
+                    if isinstance(answer, Death):
+                        deaths[number] += not isinstance(answer, _InCompany)
+                    if isinstance(answer, Death) and deaths[number] < DEATHS:
+                        suspects.add(number)
+                        waiting.appendleft((number, self._again(task)))
+                    else:
+                        yield (number, task), answer
+        finally:
+            if any(actor.tasks for actor in self._actors):
+                self.close()  # their answers are of no use to the next tasks
+
+    def in_order(self, tasks: Iterable[T]) -> Iterator[A | Death]:
+        """Answers in the order of the tasks; later ones wait in memory for earlier ones.
+
+        Args:
+            tasks: consumed as actors are free.
+
+        Raises:
+            CorpusError, Exception: as of :meth:`answers`.
+        """
+        waiting: dict[int, A | Death] = {}
+        place = 0
+        for (number, _), answer in self._numbered(tasks):
+            waiting[number] = answer
+            while place in waiting:
+                yield waiting.pop(place)
+                place += 1
+
+    def _batch_size(self) -> int:
+        """Number of tasks that take about :data:`BATCH_SECONDS`; 1 until that is known."""
+        if self._seconds is None:
+            return 1
+        return max(1, min(MOST_BATCH, int(BATCH_SECONDS / max(self._seconds, 1e-6))))
+
+    def _assign(
+        self, waiting: deque[tuple[int, T]], at_once: int, size: int, suspects: set[int]
+    ) -> None:
+        """Gives batches to the actors that have fewest; starts actors for further tasks.
+
+        A task whose actor died is alone with an actor, so that only its own death is counted.
+        """
+        starting = sum(not actor.is_ready for actor in self._actors)
+        idle = sum(actor.is_ready and not actor.tasks for actor in self._actors)
+        for _ in range(min(len(waiting) - idle - starting, self._count - len(self._actors))):
+            self._actors.append(self._start())
+        ready = [actor for actor in self._actors if actor.is_ready]
+        while waiting and ready:
+            free = min(ready, key=lambda actor: len(actor.tasks))
+            numbers = {waiting[0][0], *free.numbers}
+            if len(free.tasks) >= at_once or (free.tasks and numbers & suspects):
+                return
+            batch = [waiting.popleft()]
+            most = min(size, 1 + len(waiting) // len(ready))  # at the end, each has its part
+            while len(batch) < most and waiting and not suspects & {batch[0][0], waiting[0][0]}:
+                batch.append(waiting.popleft())
+            free.tasks[free.handle.answer.remote([task for _, task in batch])] = batch
+
+    def _start(self) -> _Actor[T]:
+        ray = imported()
+        actor = ray.remote(num_cpus=1, num_gpus=self._gpus, max_restarts=0)(RayWorker)
+        handle = actor.remote(self._prepare, self._arguments, os.getcwd())
+        return _Actor(handle, handle.ready.remote())
+
+    def _settled(self) -> Iterator[tuple[int, T, A | Death]]:
+        """Waits; finished tasks with their answers, and those of actors that died."""
+        ray = imported()
+        owners = {ref: actor for actor in self._actors for ref in actor.tasks}
+        owners |= {actor.ready: actor for actor in self._actors if not actor.is_ready}
+        found, _ = ray.wait(list(owners), num_returns=1, timeout=LOST_AFTER)
+        if not found:
+            _check_nodes()
+        for ref in found:
+            actor = owners[ref]
+            if actor not in self._actors:
+                continue
+            try:
+                kind, content = ray.get(ref)
+            except ray.exceptions.RayTaskError as error:
+                raise CorpusError(f"a worker of the cluster failed: {_last_line(error)}") from None
+            except ray.exceptions.RayError as error:
+                yield from self._lost(actor, error)
+                continue
+            if kind == FAILED:
+                raise content
+            if ref == actor.ready:
+                actor.is_ready = _same_release(content)
+            else:
+                yield from self._answered(actor.tasks.pop(ref), content)
+
+    def _answered(
+        self, batch: list[tuple[int, T]], content: tuple[list[A], float]
+    ) -> Iterator[tuple[int, T, A]]:
+        """Tasks of a batch with their answers; keeps the time that a task takes, but of one whose
+        ``is_long`` is true: such tasks are always alone.
+        """
+        answers, seconds = content
+        each = seconds / len(batch)
+        if not getattr(batch[0][1], "is_long", False):
+            mean = each if self._seconds is None else self._seconds
+            self._seconds = KEPT * mean + (1 - KEPT) * each
+        for (number, task), answer in zip(batch, answers, strict=True):
+            yield number, task, answer
+
+    def _lost(self, actor: _Actor[T], error: Exception) -> Iterator[tuple[int, T, Any]]:
+        """Tasks of an actor that died: any without an answer may have killed it, since the last
+        answers of an actor can be lost with it.
+        """
+        self._actors.remove(actor)
+        if not actor.is_ready:
+            if "ModuleNotFoundError" in str(error):
+                raise CorpusError(
+                    f"a node of the cluster lacks a package ({_last_line(error)}); install "
+                    f"voicenym {voicenym.__version__} with the same extras on each node"
+                )
+            self._losses += 1
+            if self._losses > STARTS * self._count:
+                raise CorpusError(
+                    f"workers of the cluster end before they begin: {_last_line(error)}"
+                )
+        death = Death(None) if len(actor.numbers) == 1 else _InCompany(None)
+        for ref, batch in actor.tasks.items():
+            try:
+                kind, content = imported().get(ref)
+            except imported().exceptions.RayError:
+                yield from ((number, task, death) for number, task in batch)
+            else:  # it had answered before it died
+                if kind == FAILED:
+                    raise content
+                yield from self._answered(batch, content)
+
+
+class RayWorker:
+    """Actor: prepares once, then answers one task after the other.
+
+    Args:
+        prepare: as of :class:`RayPool`.
+        arguments: as there.
+        folder: current folder of the driver, to which relative paths of tasks refer.
+    """
+
+    def __init__(self, prepare: Any, arguments: tuple[Any, ...], folder: str) -> None:
+        self._error: Exception | None = None
+        try:
+            os.chdir(folder)
+            self._function = prepare(*arguments)
+        except OSError as error:
+            host = os.uname().nodename
+            self._error = CorpusError(
+                f"{folder}: {error.strerror} on the node {host}; start the run in a folder that "
+                "all nodes share"
+            )
+        except Exception as error:
+            self._error = portable(error)
+
+    def ready(self) -> tuple[str, Any]:
+        """Release of the node, or what kept the actor from its start."""
+        return (DONE, voicenym.__version__) if self._error is None else (FAILED, self._error)
+
+    def answer(self, tasks: list[Any]) -> tuple[str, Any]:
+        """Answers of tasks and the seconds that all took, or the first exception of one."""
+        if self._error is not None:
+            return FAILED, self._error
+        started = time.perf_counter()
+        try:
+            answers = [self._function(task) for task in tasks]
+            return DONE, (answers, time.perf_counter() - started)
+        except Exception as error:
+            return FAILED, portable(error)
+
+
+def _places(gpus: float) -> int:
+    """Number of actors for which the nodes have GPUs; Ray itself waits for more without end.
+
+    Raises:
+        CorpusError: there are none.
+    """
+    most = [node["Resources"].get("GPU", 0.0) for node in imported().nodes() if node["Alive"]]
+    found = sum(int(own / gpus + 1e-6) for own in most)
+    if not found:
+        raise CorpusError(
+            f"--gpus {gpus:g}: no node of the cluster has so many GPUs (the most are "
+            f"{max(most, default=0.0):g}); start nodes that have them, or leave out --gpus"
+        )
+    return found
+
+
+def _check_nodes() -> None:
+    """Checks that the cluster has a node; Ray itself waits for one without end.
+
+    Raises:
+        CorpusError: it has none, or does not answer.
+    """
+    ray = imported()
+    try:
+        alive = any(node["Alive"] for node in ray.nodes())
+    except Exception:
+        alive = False
+    if not alive:
+        raise CorpusError(
+            "all nodes of the cluster are gone (killed, or out of memory?); what is written is "
+            "whole: run the same command again, with --engine local if it happens again"
+        )
+
+
+def _same_release(release: str) -> bool:
+    """True.
+
+    Raises:
+        CorpusError: a node has another release.
+    """
+    if release != voicenym.__version__:
+        raise CorpusError(
+            f"a node of the cluster has voicenym {release}, and this is {voicenym.__version__}: "
+            "other releases may write other voices; install the same one on each node"
+        )
+    return True
+
+
+def _last_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[-1] if lines else type(error).__name__)[:300]

@@ -1,0 +1,1 @@
+"""Files of turns in the formats of other programs, and timelines to read."""

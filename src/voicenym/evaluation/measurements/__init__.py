@@ -1,0 +1,1 @@
+"""Measurements of one system: attacks, utility, distinctiveness, sanity of attackers."""

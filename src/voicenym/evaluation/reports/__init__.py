@@ -1,0 +1,1 @@
+"""Reports of an evaluation: pages, tables and sentences."""

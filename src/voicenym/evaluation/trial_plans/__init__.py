@@ -1,0 +1,1 @@
+"""Trials and conditions: drawn, or from lists; target voices."""

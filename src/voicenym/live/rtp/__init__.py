@@ -1,0 +1,1 @@
+"""RTP for telephone switches: packets, legs of a call, jitter, reports."""

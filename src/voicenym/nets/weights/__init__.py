@@ -1,0 +1,1 @@
+"""Files of weights: forms in which they are stored, digests, safe reading."""

@@ -1,0 +1,1 @@
+"""N-gram models of words and characters, and their use in a search."""

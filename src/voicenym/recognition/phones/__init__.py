@@ -1,0 +1,1 @@
+"""Recognisers of phones: decoding graphs and exact search."""

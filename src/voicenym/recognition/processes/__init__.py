@@ -1,0 +1,1 @@
+"""Pocketsphinx in processes of its own: words, segments and forced alignment."""

@@ -1,0 +1,1 @@
+"""Words to remove, found in transcripts: by category, by rules, by one's own list."""

@@ -1,0 +1,1 @@
+"""Tables and figures of Deng et al. 2023 (V-Cloak)."""

@@ -1,0 +1,1 @@
+"""Tables and figures of Turner et al. 2022 (PCA and Gaussian mixtures)."""

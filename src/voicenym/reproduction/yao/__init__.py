@@ -1,0 +1,1 @@
+"""Tables and figures of Yao et al. 2024 (MUSA)."""

@@ -1,0 +1,1 @@
+"""Training of bottlenecks of TDNN-F recognisers, also against the speaker."""

@@ -1,0 +1,1 @@
+"""Training of scores that detect other languages, music and noise."""

@@ -1,0 +1,1 @@
+"""Training of the encoder with which word codes are computed in live streams."""

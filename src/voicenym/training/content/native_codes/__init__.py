@@ -1,0 +1,1 @@
+"""Training of native codes: accented speech gets the codes of native readings."""

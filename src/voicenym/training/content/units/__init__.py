@@ -1,0 +1,1 @@
+"""Training of units without texts, of codebooks, and of content that predicts units."""

@@ -1,0 +1,1 @@
+"""Training of word codes: a discrete bottleneck before Whisper's decoder."""
