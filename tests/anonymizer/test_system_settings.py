@@ -60,6 +60,19 @@ def test_what_the_figures_of_a_card_are_not_of():
     assert unmeasured(own) == "level=kept", "weights that no package holds are no settings"
 
 
+@pytest.mark.parametrize(("name", "folder"), [("musa", "musa"), ("ssl-loh", "ssl")])
+def test_weights_in_place_of_bundled_ones_are_not_the_measured_ones(
+    name, folder, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("VOICENYM_WEIGHTS", str(tmp_path))
+    assert unmeasured(load(name)) == ""
+    (tmp_path / folder).mkdir()
+    own = load(name)
+    assert own.own_weights == str(tmp_path / folder)
+    assert unmeasured(own) == f"your weights in {tmp_path / folder}"
+    assert load(name, weights="./mine").own_weights == "", "which the setting names"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -9,6 +9,7 @@ import json
 import pytest
 from tests.evaluation.conftest import found  # noqa: F401
 
+from voicenym.anonymizer import SYSTEMS
 from voicenym.evaluation import card_figures, card_table, results_file
 
 MARKED = f"before\n{card_table.BEGIN}\nold\n{card_table.END}\nafter\n"
@@ -54,6 +55,30 @@ def test_a_report_is_written_to_cards_and_readme(command, report, figures, tmp_p
     text = readme.read_text()
     assert "old" not in text
     assert "| `mcadams` |" in text
+
+
+def test_the_figures_of_another_package_go_to_a_file_of_its_own(
+    command, report, figures, tmp_path, monkeypatch
+):
+    theirs = tmp_path / "theirs.json"
+    refused = command("cards", "--update", report, "--file", theirs)
+    assert refused.returncode != 0
+    assert "no system of another package" in refused.stderr.decode()
+    monkeypatch.setattr(type(SYSTEMS), "package", lambda self, name: "whispered-voice")
+    refused = command("cards", "--update", report)
+    assert refused.returncode != 0
+    assert "with --file FILE" in refused.stderr.decode()
+    assert not figures.exists()
+    words = command("cards", "--update", report, "--file", theirs, "--speed")
+    assert words.returncode != 0
+    assert "Traceback" not in words.stderr.decode()
+    done = command("cards", "--update", report, "--file", theirs)
+    assert done.returncode == 0, done.stderr
+    assert {"mcadams", "original"} == set(json.loads(theirs.read_text()))
+    theirs.write_text("[]")
+    assert (
+        "holds no figures" in command("cards", "--update", report, "--file", theirs).stderr.decode()
+    )
 
 
 def test_a_report_without_words_has_none_to_put_on_cards(command, report, figures):

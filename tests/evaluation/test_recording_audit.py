@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import soundfile
+from scipy.signal import istft, stft
 
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import EVERYBODY, Anonymize
@@ -42,6 +43,41 @@ def test_a_copy_is_called_what_it_is(write):
     found = audit(write("a.wav", 0.1), write("b.wav", 0.1), [Ear()])
     assert found.copied == pytest.approx(1.0, abs=1e-3)
     assert "original waveform is still there" in found.verdict
+
+
+def patterned(seed, seconds=6):
+    """Noise in bands that come and go, as those of speech do."""
+    rng = np.random.default_rng(seed)
+    waves, _, _ = stft(rng.standard_normal(seconds * RATE), RATE, nperseg=512)[::-1]
+    bands = np.exp(2.0 * rng.standard_normal((17, waves.shape[1] // 4 + 1)))
+    gains = bands.repeat(4, 1)[:, : waves.shape[1]].repeat(16, 0)[: len(waves)]
+    sound = istft(waves * gains, RATE, nperseg=512)[1][: seconds * RATE]
+    return (0.1 * sound / np.abs(sound).max()).astype(np.float32)
+
+
+def test_passages_of_the_original_are_found(tmp_path):
+    """Half of the output is the original, which neither the verifier nor the correlation shows."""
+    one, other = patterned(0), patterned(1)
+    one[0], other[0] = 0.9, -0.9
+    mixed = np.concatenate([other[: 3 * RATE], one[3 * RATE :]])
+    for name, samples in (("a", one), ("b", other), ("c", mixed)):
+        soundfile.write(tmp_path / f"{name}.wav", samples, RATE, "FLOAT")
+    apart, leaking = (
+        audit(tmp_path / "a.wav", tmp_path / f"{name}.wav", [Ear()]) for name in ("b", "c")
+    )
+    assert not apart.is_copy
+    assert leaking.copied < 0.9
+    assert leaking.is_copy
+    assert "passages of the original are still there" in leaking.verdict
+
+
+def test_a_score_that_is_no_number_is_an_error(write):
+    class Deaf(Ear):
+        def score(self, models, trials):
+            return np.full((len(models), len(trials)), np.nan)
+
+    with pytest.raises(VoicenymError, match="ear: its score of the recordings is not a number"):
+        audit(write("a.wav", 0.1), write("b.wav", 0.1, seed=1), [Deaf()])
 
 
 def test_the_strongest_attacker_comes_first_and_names_itself(write):

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from voicenym.errors import DependencyError, ScoreError
-from voicenym.metrics import Speakers, eer, rocch_eer
+from voicenym.metrics import Speakers, cllr, eer, linkability, min_cllr, rocch_eer, zebra
 from voicenym.metrics.binomial import wilson
+from voicenym.metrics.eer import limits
 from voicenym.metrics.pav import llr
+from voicenym.metrics.sorted_trials import SortedTrials
 
 RNG = np.random.default_rng(0)
 FEW = {"replicates": 3}
@@ -48,6 +50,38 @@ def test_no_errors_of_few_speakers_are_compatible_with_some():
     assert (found.value, found.interval) == (0.0, wilson(0, 8, 0.95))
     found = eer(np.ones(40), np.zeros(12))
     assert (found.value, found.interval) == (0.0, wilson(0, 12, 0.95)), "independent trials"
+
+
+def test_one_error_of_many_trials_is_compatible_with_more():
+    """Between the interval of no errors, and that of a binomial share of as many trials."""
+    people = np.repeat(np.arange(40), 5)
+    who = Speakers(np.stack([people] * 2, 1), np.stack([people, (people + 1) % 40], 1))
+    target, nontarget = np.linspace(1.0, 2.0, 200), np.linspace(-1.0, 0.0, 200)
+    none = eer(target, nontarget, who, replicates=50)
+    target[0] = -0.5
+    one = eer(target, nontarget, who, replicates=200)
+    assert 0.0 < one.value < 0.01
+    assert one.value + 0.01 < one.interval[1] < none.interval[1]
+    assert one.interval[0] < one.value
+    apart = eer(target, nontarget)
+    assert apart.interval[1] > one.value + 0.01
+
+
+def test_equal_and_reversed_scores_are_no_protection():
+    people = np.arange(8)
+    who = Speakers(np.stack([people] * 2, 1), np.stack([people, (people + 1) % 8], 1))
+    equal = SortedTrials(np.zeros(8), np.zeros(8), who)
+    found = eer(equal, replicates=20)
+    assert found.value == 0.5
+    assert found.interval == pytest.approx(wilson(4, 8, 0.95))
+    assert rocch_eer(equal, replicates=20).interval[0] == pytest.approx(wilson(4, 8, 0.95)[0])
+    assert "no evidence of protection" in limits(found, equal)[0]
+    for figure in (linkability, zebra, min_cllr, cllr):
+        assert np.isnan(figure(equal, replicates=20).interval).all()
+    turned = SortedTrials(np.arange(8.0), np.arange(10.0, 18.0), who)
+    assert "errs in 0.0 % of cases, not in 100.0 %" in limits(eer(turned), turned)[0]
+    apart = SortedTrials(np.arange(10.0, 18.0), np.arange(8.0), who)
+    assert limits(eer(apart), apart) == ()
 
 
 def test_tied_scores_are_chance_and_not_separation():

@@ -8,8 +8,9 @@ pytest.importorskip("scipy")
 from scipy.stats import binom
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.binomial import clopper_pearson, of_largest, wilson
+from voicenym.metrics.binomial import clopper_pearson, of_largest, of_share, unanimous, wilson
 from voicenym.metrics.identification import FOUND_FOR_SURE, RANK_ONE, WORST_SPEAKER, firsts
+from voicenym.metrics.interval import percentiles
 from voicenym.metrics.metric_inputs import IdentificationScores
 
 
@@ -56,6 +57,46 @@ def test_equal_scores_share_the_first_place_and_untested_pairs_do_not_count():
     assert RANK_ONE(alone) is None
     assert WORST_SPEAKER(alone) is None
     assert FOUND_FOR_SURE(data) is None, "one recording each proves nothing"
+
+
+def test_of_equal_scores_people_count_and_not_how_often_they_are_enrolled():
+    scores = np.array([[1.0, 0.0], [1.0, 5.0], [1.0, 5.0], [0.0, 5.0]])
+    tested = np.ones(scores.shape, dtype=bool)
+    data = IdentificationScores(scores, tested, np.array([4, 7, 7, 4]), np.array([4, 4]))
+    assert data.once(firsts).share.tolist() == [0.5, 0.5]
+    alone = IdentificationScores(scores[:3], tested[:3], np.array([4, 7, 7]), np.array([7, 7]))
+    assert alone.once(firsts).share.tolist() == [0.5, 1.0]
+
+
+def test_few_people_who_are_not_found_may_be_more():
+    """Of 20 speakers with six recordings each, one recording is not found."""
+    found = RANK_ONE(search([5] + [6] * 19))
+    low, _ = wilson(119, 120, 0.95)
+    assert found.value == pytest.approx(100 * 119 / 120)
+    assert found.low <= 100 * low + 1e-9
+    assert found.high == 100.0
+
+
+def test_shares_of_few_errors_hold_the_truth():
+    """Of 40 speakers with five recordings, who have 2 % of errors on average, some have more."""
+    rng, true, missed = np.random.default_rng(0), 0.02, np.zeros(2)
+    for _ in range(300):
+        own = rng.beta(0.5, 0.5 / true - 0.5, 40)
+        shares = rng.binomial(5, own) / 5
+        value = float(shares.mean())
+        draws = shares[rng.integers(0, 40, (200, 40))].mean(1)
+        both = unanimous(value, percentiles(draws), 40), of_share(value, draws, 40, 200)
+        missed += [not low <= true <= high for low, high in both]
+    assert missed[0] > 0.05 * 300
+    assert missed[1] < 0.03 * 300
+
+
+def test_shares_of_many_errors_have_the_percentiles():
+    draws = np.linspace(0.1, 0.3, 50)
+    assert of_share(0.2, draws, 20, 100) == percentiles(draws)
+    assert of_share(0.2, [*draws, np.nan], 20, 100) == percentiles(draws)
+    assert of_share(0.0, np.zeros(9), 20, 100) == (0.0, wilson(0, 20, 0.95)[1])
+    assert np.isnan(of_share(0.2, [np.nan], 20, 100)).all()
 
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 6), (1, 6), (3, 6), (6, 6), (17, 40)])

@@ -25,6 +25,16 @@ def test_the_bound_by_the_equal_error_rate_lies_below_the_figure_of_gaussians(di
     assert limits(found, error) == ()
 
 
+def test_what_bins_hide_is_in_the_interval():
+    people = np.arange(8)
+    who = Speakers(np.stack([people] * 2, 1), np.stack([people, (people + 1) % 8], 1))
+    target = np.arange(10.0, 18.0)
+    target[0] = 900.0
+    found = linkability(target, np.arange(8.0), who, replicates=20)
+    assert found.value < 0.5
+    assert found.interval[1] == 1.0, "the scores separate all trials"
+
+
 def test_outliers_that_leave_few_bins_to_the_others_are_named():
     """Separated scores, of which one is far away: its figure says 0, the order of the scores 1."""
     target, nontarget = np.arange(100.0) + 1000, np.append(np.arange(500.0), -1e9)

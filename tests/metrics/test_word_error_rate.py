@@ -4,6 +4,7 @@ import pytest
 
 from voicenym.errors import DependencyError
 from voicenym.metrics import normalise, word_errors
+from voicenym.metrics.binomial import wilson
 
 pytest.importorskip("jiwer")
 
@@ -61,6 +62,13 @@ def test_interval_over_speakers_holds_the_rate_and_is_wider_with_one_bad_speaker
     assert mixed.interval == (0.5, 0.5)
     assert split.interval[0] <= 0.2
     assert split.interval[1] >= 0.8
+
+
+def test_no_errors_of_few_speakers_are_compatible_with_some():
+    found = word_errors(["please call"] * 8, ["please call"] * 8, list("abcdefgh"))
+    assert found.value == 0.0
+    assert found.interval == (0.0, wilson(0, 8, 0.95)[1])
+    assert found.by_kind == (found.interval,) * 3
 
 
 def test_interval_is_that_of_a_ratio_of_sums():

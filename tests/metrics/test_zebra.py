@@ -139,6 +139,14 @@ def test_intervals_over_speakers_hold_the_values():
     assert found == zebra(target, nontarget, speakers, replicates=100)
 
 
+def test_a_worst_case_that_does_not_vary_has_no_interval():
+    people = np.arange(8)
+    who = Speakers(np.stack([people, people], 1), np.stack([people, (people + 1) % 8], 1))
+    found = zebra(np.zeros(8), np.zeros(8), who, replicates=20)
+    assert found.worst_case == pytest.approx(0.0)
+    assert not np.diff(found.worst_case_interval) <= 1e-9
+
+
 def test_profile_of_scores_that_separate_and_that_say_nothing():
     apart = ece_profile([1.0, 2.0], [0.0, -1.0])
     assert apart.ece == pytest.approx(np.zeros(201), abs=1e-12)

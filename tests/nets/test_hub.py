@@ -337,3 +337,18 @@ def test_a_ledger_that_cannot_be_written_is_an_error(world):
     world.ledger.parent.write_text("a file in its place")
     with pytest.raises(VoicenymError, match=r"weights\.json: (digests cannot be kept|cannot be)"):
         world.pull("ecapa-voxceleb")
+
+
+def test_a_whispers_tokenizer_is_the_one_that_was_pulled(world):
+    folder = hub.store() / "whisper-tiny.en"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps({DIGEST: "d"}))
+    (folder / "tokenizer.json").write_bytes(b"{}")
+    entries = {"tokenizer.json": hashlib.sha256(b"{}").hexdigest()}
+    world.ledger.write_text(
+        json.dumps({"whisper-tiny.en": {hub.CONVERTED: "d", "sha256": entries}})
+    )
+    assert place_of("whisper-tiny.en") == str(folder)
+    (folder / "tokenizer.json").write_bytes(b"{ }")
+    with pytest.raises(VoicenymError, match=r"tokenizer\.json: not what was pulled as whisper"):
+        place_of("whisper-tiny.en")

@@ -250,6 +250,14 @@ class Anonymizer(VoiceChoice, ABC):
         return self
 
     @property
+    def own_weights(self) -> str:
+        """Folder of weights that the user put in place of bundled ones, without a setting that
+        names it; empty where the bundled ones are used, or a setting names others. The figures of
+        the card are not of them.
+        """
+        return ""
+
+    @property
     def draws(self) -> bool:
         """Whether the pseudonym changes the voice; some settings give all speakers one voice."""
         return True

@@ -75,7 +75,8 @@ def label(name: str, parameters: Mapping[str, Any], weights: str = "") -> str:
 
 def unmeasured(anonymizer: Anonymizer) -> str:
     """Settings of a system that its card's figures are not of: those that differ from the defaults,
-    but for the device and for places of weights that no package holds. Empty for default settings.
+    but for the device and for places of weights that no package holds; and weights that the user
+    put in place of bundled ones. Empty for default settings.
 
     Example:
         >>> unmeasured(load("mcadams", low=0.8, device="cpu")), unmeasured(load("vtln"))
@@ -87,7 +88,9 @@ def unmeasured(anonymizer: Anonymizer) -> str:
         for name, value in anonymizer.parameters().items()
         if value != defaults[name] and name not in ("device", *anonymizer.unbundled)
     }
-    return label("", other).partition(":")[2]
+    said = label("", other).partition(":")[2]
+    own = f"your weights in {anonymizer.own_weights}" if anonymizer.own_weights else ""
+    return " and ".join(text for text in (said, own) if text)
 
 
 def labelled(text: str) -> str:

@@ -33,7 +33,9 @@ SPEED, NATURALNESS = "speed", "naturalness"
 """Subjects of the real-time factor, and of predicted opinion scores."""
 
 
-def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Path:
+def write(
+    evaluation: Evaluation, file: Path = FIGURES, add: bool = False, plugins: bool = False
+) -> Path:
     """Writes the figures of a report's systems to their cards; other cards stay.
 
     Cards have figures of default settings only: :func:`with_settings` names the report's others,
@@ -45,9 +47,12 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
         file: of all cards' figures.
         add: whether the report's attackers are added to a card of the same data, where they replace
             attackers of the same name; other figures stay. Broken attackers are on no card.
+        plugins: whether the file is of another package, which keeps those of its systems in its own
+            ``figures.json``; those of voicenym's are then left out.
 
     Raises:
-        VoicenymError: the report has unknown systems, or none with default settings.
+        VoicenymError: the report has unknown systems, or none with default settings, or none of
+            another package; or the file cannot be read or written.
     """
     other = with_settings(evaluation)
     if other and len(other) == len(evaluation.systems):
@@ -56,16 +61,8 @@ def write(evaluation: Evaluation, file: Path = FIGURES, add: bool = False) -> Pa
             "without settings"
         )
     systems = [system for system in evaluation.systems if system.name not in other]
-    names = [system.system for system in systems]
-    foreign = [n for n in names if n not in SYSTEMS or SYSTEMS.package(n) != OURS]
-    if foreign:
-        raise VoicenymError(
-            f"{foreign[0]} is no system of voicenym's own, whose cards' figures are kept here; "
-            "another package keeps those of its systems in its own figures.json, in the same form"
-        )
-    cards: dict[str, list[dict[str, Any]]] = {}
-    if file.is_file():
-        cards = json.loads(todays_name(file.read_text("utf-8")))
+    systems = _of_the_file(systems, plugins)
+    cards = _read(file) if file.is_file() else {}
     for system in systems:
         found = rows(system, evaluation)
         name = _card(system)
@@ -145,7 +142,7 @@ def _names(subjects: Container[str]) -> set[str]:
 
 def _replaced(evaluation: Evaluation, subjects: Container[str], file: Path) -> Path:
     """Writes a report's figures of some subjects to the cards, in place of earlier ones."""
-    cards: dict[str, list[dict[str, Any]]] = json.loads(todays_name(file.read_text("utf-8")))
+    cards = _read(file)
     judged = _names(subjects)
     found = {
         chosen: _utility("anonymized", system.utility, evaluation)
@@ -200,10 +197,59 @@ def _card(system: SystemResults) -> str:
     return name if given and given <= set(places) else ""
 
 
+def _of_the_file(systems: Sequence[SystemResults], plugins: bool) -> list[SystemResults]:
+    """The systems whose figures the file of voicenym's own, or of another package, keeps."""
+    unknown = [system.system for system in systems if system.system not in SYSTEMS]
+    foreign = [
+        system
+        for system in systems
+        if system.system in SYSTEMS and SYSTEMS.package(system.system) != OURS
+    ]
+    if unknown:
+        raise VoicenymError(
+            f"{unknown[0]} is no system of voicenym's own, nor of a package that is installed "
+            "here; install the one that it is of"
+        )
+    if plugins and not foreign:
+        raise VoicenymError(
+            "the report has no system of another package; figures of voicenym's own go to its "
+            "cards without --file"
+        )
+    if not plugins and foreign:
+        raise VoicenymError(
+            f"{foreign[0].system} is no system of voicenym's own, whose cards' figures are kept "
+            "here; write those of other packages to the figures.json beside the system's module, "
+            "with --file FILE"
+        )
+    return foreign if plugins else list(systems)
+
+
+def _read(file: Path) -> dict[str, list[dict[str, Any]]]:
+    """Figures by card."""
+    try:
+        cards = json.loads(todays_name(file.read_text("utf-8")))
+    except FileNotFoundError as error:
+        raise VoicenymError(
+            f"{file}: not there; write a whole report to it first, without --words, --speed and "
+            "--naturalness"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise VoicenymError(f"{file}: cannot be read ({error}); mend or delete it") from error
+    if not isinstance(cards, dict) or not all(isinstance(card, list) for card in cards.values()):
+        raise VoicenymError(f"{file}: holds no figures of cards; give a figures.json")
+    return cards
+
+
 def _written(cards: dict[str, list[dict[str, Any]]], file: Path) -> Path:
     temporary = file.with_suffix(".tmp")
-    temporary.write_text(json.dumps(cards, indent=1, sort_keys=True) + "\n", "utf-8")
-    temporary.replace(file)
+    try:
+        temporary.write_text(json.dumps(cards, indent=1, sort_keys=True) + "\n", "utf-8")
+        temporary.replace(file)
+    except OSError as error:
+        raise VoicenymError(
+            f"{file}: cannot be written ({error.strerror}); choose another place, or ask its "
+            "owner for permission"
+        ) from error
     return file
 
 

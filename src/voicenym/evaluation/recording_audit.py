@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from voicenym.anonymizer import load
 from voicenym.anonymizer.system_settings import label
 from voicenym.attack.denoisers import denoisers
 from voicenym.attack.inversion import inversions
 from voicenym.attack.key_search import candidate_keys
 from voicenym.corpus.embedder import Embedder
+from voicenym.corpus.nearness.stored_nearness import nearness
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.transforms import EVERYBODY, Anonymize
@@ -71,6 +73,8 @@ class Audit:
         pitch: medians of F0 in Hz, before and after; None where unvoiced.
         tags: metadata of the anonymized file.
         seconds: durations, before and after.
+        near: how passages of the output are nearly the original, in words; empty if none is
+            (:mod:`voicenym.corpus.nearness.near_original`).
     """
 
     sights: tuple[Sight, ...]
@@ -78,6 +82,7 @@ class Audit:
     pitch: tuple[float | None, float | None]
     tags: tuple[str, ...]
     seconds: tuple[float, float]
+    near: str = ""
 
     def searched(self) -> str:
         """Probability that a search among :data:`CROWD` people finds this speaker, as a sentence.
@@ -101,15 +106,17 @@ class Audit:
 
     @property
     def is_copy(self) -> bool:
-        """Whether the original waveform is still there."""
-        return self.copied > COPY
+        """Whether the original waveform is still there, whole or in passages."""
+        return self.copied > COPY or bool(self.near)
 
     @property
     def verdict(self) -> str:
         """Verdict in one sentence, which never calls a voice anonymous."""
         top = self.sights[0]
-        if self.is_copy:
+        if self.copied > COPY:
             return "NOT PROTECTED: the original waveform is still there."
+        if self.near:
+            return f"NOT PROTECTED: passages of the original are still there ({self.near})."
         if top.llr > CLEAR:
             return f"NOT PROTECTED: to the {top.attacker} attacker this is {top.words}."
         if top.llr > WEAK:
@@ -166,8 +173,8 @@ def audit(
         ratios = voice.ratios(plain, list(forms.values()))
         for name, ratio in zip(forms, ratios, strict=True):
             seen[name].append(float(ratio))
+    settings = dict(parameters or {})
     if system is not None:
-        settings = dict(parameters or {})
         say(f"searching {KEYS} keys of {label(system, settings)}")
         # Not secret: the attacker guesses voices, and the same ones in every run.
         key = Key(hashlib.sha256(b"voicenym audit").digest(), None)
@@ -187,7 +194,31 @@ def audit(
         (_median_pitch(plain), _median_pitch(hidden)),
         tags(anonymized),
         (len(plain) / RATE, len(hidden) / RATE),
+        nearness(
+            _Loaded(plain), _Loaded(hidden), None if system is None else load(system, **settings)
+        ),
     )
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    """A recording in memory as :class:`voicenym.corpus.nearness.stored_nearness.StoredSound`.
+
+    Args:
+        sound: ``[time]`` at :data:`RATE`.
+    """
+
+    sound: np.ndarray
+    rate: int = RATE
+    channels: int = 1
+
+    @property
+    def samples(self) -> int:
+        return len(self.sound)
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        for begin in range(0, len(self.sound), RATE):
+            yield self.sound[None, begin : begin + RATE]
 
 
 @dataclass(frozen=True)
@@ -207,6 +238,11 @@ class _CalibratedVerifier:
         """Log-likelihood ratios in nats of a recording and each of others."""
         vectors = self.verifier.embed([one, *others])
         found: np.ndarray = self.verifier.score([vectors[:1]], vectors[1:])[0]
+        if np.isnan(found).any():  # which is neither side, and would look like a failure to find
+            raise VoicenymError(
+                f"{self.verifier.name}: its score of the recordings is not a number; audit with "
+                "another verifier"
+            )
         return self.slope * found + self.offset
 
 

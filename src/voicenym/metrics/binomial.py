@@ -9,7 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import DependencyError, ScoreError
-from voicenym.metrics.interval import FEW_PEOPLE, Interval
+from voicenym.metrics.interval import FEW_PEOPLE, Interval, percentiles, varied
+
+FEW_ERRORS = 10
+"""Errors, or hits, below which a bootstrap over speakers is too narrow."""
 
 
 def clopper_pearson(
@@ -51,13 +54,13 @@ def clopper_pearson(
     return low, high
 
 
-def wilson(hits: float, trials: int, level: float) -> Interval:
+def wilson(hits: float, trials: float, level: float) -> Interval:
     """Interval of a share of independent trials, also where all or none are hits.
 
     Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
 
     Args:
-        hits, trials: counts; hits may be a sum of shares.
+        hits, trials: counts; hits may be a sum of shares, and trials an effective number.
         level: of the interval.
 
     Example:
@@ -79,13 +82,14 @@ def unanimous(
 ) -> Interval:
     """The interval of a share of trials, also where all or none are hits, or speakers are few.
 
-    A bootstrap of all or none has no width, however few speakers there are, and one of two speakers
-    has none whatever their trials show. Its interval is then extended to Wilson's. Trials of one
-    speaker may be alike; so the speakers count, not the trials.
+    A bootstrap of all or none has no width, however few speakers there are, nor has one of scores
+    that are all equal, and one of two speakers has none whatever their trials show. Its interval is
+    then extended to Wilson's. Trials of one speaker may be alike; so the speakers count, not the
+    trials.
 
     Args:
-        value: the share, 0 to 1; other values than 0 and 1 leave the interval as it is, unless
-            there are fewer than :data:`.FEW_PEOPLE`.
+        value: the share, 0 to 1; other values than 0 and 1 leave the interval as it is, unless it
+            has no width, or there are fewer than :data:`.FEW_PEOPLE`.
         interval: by bootstrap over speakers; NaN, which stands for none, stays.
         people: number of speakers.
         level: of the interval.
@@ -107,9 +111,62 @@ def unanimous(
     if not people or any(math.isnan(limit) for limit in (*interval, value)):
         return interval
     few = rare and value * people < 1.0
-    if people >= FEW_PEOPLE and value not in (0.0, 1.0) and not few:
+    alike = math.isnan(varied(interval)[0])
+    if people >= FEW_PEOPLE and value not in (0.0, 1.0) and not (few or alike):
         return interval
     low, high = wilson(value * people, people, level)
+    return min(low, interval[0]), max(high, interval[1])
+
+
+def of_share(
+    value: float,
+    draws: npt.ArrayLike,
+    people: int,
+    trials: int,
+    level: float = 0.95,
+    *,
+    worth: float = 1.0,
+) -> Interval:
+    """The interval of a share of trials, from the shares of a bootstrap over speakers.
+
+    Percentiles of the draws, which :func:`unanimous` extends. Where fewer than :data:`FEW_ERRORS`
+    trials are errors, or hits, the draws repeat these few, and none is of people who were not
+    there. The interval is then also extended to Wilson's with the effective number of trials,
+    p (1 - p) / variance of the draws, but not more than there are (Korn and Graubard, "Confidence
+    intervals for proportions with small expected number of positive counts estimated from survey
+    data", Survey Methodology 24, 1998, who take Clopper and Pearson's).
+
+    In simulations of equal error rates of 0.1 to 4 % (20 and 47 speakers with 3 to 6 recordings,
+    whose voices vary alike or not) intervals of 95 % hold the truth in 92 to 100 % of cases;
+    percentiles in 65 to 95 %, and mostly lie below the truth where they miss it. Of rank-1 and
+    true-match rates of 88 to 100 % it is 95 to 100 % instead of 86 to 100 %.
+
+    Args:
+        value: the share, 0 to 1.
+        draws: of the replicates; NaN is left out.
+        people: number of speakers.
+        trials: number of trials.
+        level: of the interval.
+        worth: how many trials of a plain share each is worth at most. Of an equal error rate it is
+            between 1 and 4, since the threshold moves with the errors of one class, and the other,
+            which has many trials, halves the change of the rate where both densities are alike.
+
+    Example:
+        >>> low, high = of_share(0.01, [0.0, 0.01, 0.02], 20, 100)
+        >>> low, round(high, 3)
+        (0.0, 0.054)
+        >>> of_share(0.4, [0.3, 0.4, 0.5], 20, 100)
+        (0.3, 0.5)
+    """
+    known = np.asarray(draws, dtype=np.float64)
+    known = known[~np.isnan(known)]
+    interval = unanimous(value, percentiles(known, level), people, level)
+    errors = min(value, 1.0 - value) * trials
+    variance = float(known.var()) if known.size else math.nan
+    if not 0.0 < errors < FEW_ERRORS or not variance > 0.0 or math.isnan(interval[0]):
+        return interval
+    effective = min(value * (1.0 - value) / variance, worth * trials)
+    low, high = wilson(value * effective, effective, level)
     return min(low, interval[0]), max(high, interval[1])
 
 

@@ -30,12 +30,14 @@ class Drawn:
             too few trials are left.
         every: the same of several replicates at once, ``[replicate, speaker]`` to ``[replicate]``;
             None where there is no quicker way than one after another.
+        trials: number of the trials of which the figure is the share of errors; 0 of others.
     """
 
     value: float
     speakers: np.ndarray
     again: Callable[[Array], float]
     every: Callable[[Array], Array] | None = None
+    trials: int = 0
 
     def all(self, times: Array) -> Array:
         """The figure of each replicate, ``[replicate]``.

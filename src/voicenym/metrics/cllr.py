@@ -21,6 +21,7 @@ from voicenym.metrics.interval import (
     Seed,
     enough,
     percentiles,
+    varied,
 )
 from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, FEW_ERRORS, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
@@ -81,7 +82,7 @@ def cllr(
     low, high = percentiles((means[0] + means[1]) / (2.0 * math.log(2.0)), level)
     if value == 0.0:
         high = math.inf
-    return Cllr(value, enough(trials.people, (low, high)))
+    return Cllr(value, enough(trials.people, varied((low, high))))
 
 
 def min_cllr(
@@ -116,7 +117,7 @@ def min_cllr(
     low, high = unbiased_loss(value, costs, 1.0, level)
     if error := error_limit(trials, level):
         high = max(high, _decided(error))
-    return Cllr(value, enough(trials.people, (low, high)))
+    return Cllr(value, enough(trials.people, varied((low, high))))
 
 
 def _decided(error: float) -> float:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import DependencyError, ScoreError
-from voicenym.metrics.interval import Interval, enough, percentiles
+from voicenym.metrics.interval import Interval, enough, percentiles, varied
 from voicenym.metrics.metric import Display, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.scores import Array
@@ -29,7 +29,8 @@ class Clustering:
     Args:
         value: adjusted Rand index: 1 where each cluster is a speaker, 0 on average for clusters
             that have nothing to do with speakers.
-        interval: by bootstrap over speakers, the clusters being fixed.
+        interval: by bootstrap over speakers, the clusters being fixed; NaN where all draws are
+            alike, as of clusters that are speakers throughout.
         clusters: ``[recording]``.
     """
 
@@ -75,7 +76,7 @@ def link(
     rng = np.random.default_rng(seed)
     times = drawn_times(replicates, len(names), rng).astype(np.float64)
     value = float(_index(pairs, np.ones(len(names))))
-    limits = enough(len(names), percentiles(_index(pairs, times), level))
+    limits = enough(len(names), varied(percentiles(_index(pairs, times), level)))
     return Clustering(value, limits, clusters)
 
 
@@ -138,7 +139,8 @@ CLUSTERS = Metric(
     unit="",
     better="lower",
     chance=0.0,
-    interval="percentiles of a bootstrap over speakers, the clusters being fixed",
+    interval="percentiles of a bootstrap over speakers, the clusters being fixed, which hold no "
+    "clusters of other recordings; none where all draws are alike",
     definition="Linkability by clustering: adjusted Rand index of the speakers and of the clusters "
     "into which a verifier sorts recordings as they are published, 0 (chance) to 1 (each cluster "
     "is a speaker); voices that are drawn per speaker are meant to be linkable",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 
-from voicenym.metrics.binomial import unanimous
+from voicenym.metrics.binomial import FEW_ERRORS, of_share, unanimous, wilson
 from voicenym.metrics.bootstrap_draws import Drawn, of_bins
 from voicenym.metrics.interval import (
     NO_LIMITS,
@@ -15,7 +15,6 @@ from voicenym.metrics.interval import (
     Method,
     Seed,
     bengio_mariethoz,
-    percentiles,
 )
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, CORRECTED, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
@@ -25,6 +24,9 @@ from voicenym.metrics.scores import Array, Scores, Sorted, Speakers, check, erro
 from voicenym.metrics.sorted_trials import SortedTrials
 from voicenym.metrics.speaker_pairs import SpeakerPairs
 from voicenym.metrics.unbiased import unbiased_loss
+
+WORTH = 2.0
+"""Trials of a plain share that a target trial is worth (:func:`.of_share`)."""
 
 
 @dataclass(frozen=True)
@@ -62,10 +64,10 @@ def eer(
 
     Args:
         target, nontarget: scores, in any order; or :class:`.SortedTrials` alone.
-        speakers: of the trials: the interval is then a bootstrap over speakers (:func:`.unanimous`
-            where all or no trials are errors, or speakers are few); without, it is Bengio and
-            Mariéthoz's for independent trials (extended alike, with the trials of the smaller
-            class), which is too narrow where speakers recur.
+        speakers: of the trials: the interval is then a bootstrap over speakers (:func:`.of_share`
+            where errors or speakers are few); without, it is Bengio and Mariéthoz's for independent
+            trials (extended alike, with the trials of the smaller class), which is too narrow where
+            speakers recur.
         level: of the interval.
         replicates, seed: of the bootstrap.
         interval: None leaves it out.
@@ -84,14 +86,42 @@ def eer(
         return EER(value, NO_LIMITS, threshold, "none")
     if trials.speakers is not None:
         rates = trials.replicates(replicates, seed).each(crossings)
-        limits = unanimous(value, percentiles(rates, level), trials.people, level)
+        limits = of_share(value, rates, trials.people, trials.target.size, level, worth=WORTH)
         return EER(value, limits, threshold, "bootstrap over speakers")
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     half = bengio_mariethoz(value, value, trials.target.size, trials.nontarget.size, z)
     limits = max(0.0, value - half), min(1.0, value + half)
     fewest = min(trials.target.size, trials.nontarget.size)
     limits = unanimous(value, limits, fewest, level)
+    if min(value, 1.0 - value) * fewest < FEW_ERRORS:  # of which a normal distribution has none
+        low, high = wilson(value * WORTH * fewest, WORTH * fewest, level)
+        limits = min(limits[0], low), max(limits[1], high)
     return EER(value, limits, threshold, "Bengio and Mariéthoz, independent trials")
+
+
+def limits(found: EER, trials: SortedTrials) -> tuple[str, ...]:
+    """Sentences where the equal error rate looks like more protection than the scores show.
+
+    Args:
+        found: of the trials, with its interval.
+        trials: sorted.
+
+    Example:
+        >>> equal, turned = SortedTrials([1.0], [1.0]), SortedTrials([0.0] * 9, [1.0] * 9)
+        >>> [len(limits(eer(trials), trials)) for trials in (equal, turned)]
+        [1, 1]
+    """
+    if len(trials.whole.thresholds) == 1:
+        return (
+            "all scores are equal, and so say nothing of anybody: the recordings are alike, or the "
+            "verifier does not work; the figures are no evidence of protection",
+        )
+    if found.interval[0] > 0.5:
+        return (
+            "scores of one speaker are lower than those of two: an attacker who reverses them errs "
+            f"in {100.0 * (1.0 - found.value):.1f} % of cases, not in {100.0 * found.value:.1f} %",
+        )
+    return ()
 
 
 def crossing(scores: Sorted) -> tuple[float, float]:
@@ -212,7 +242,8 @@ def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
     # neighbours of one class are merged, which leaves the rate unchanged
     lowest = whole.thresholds[whole.runs()]
     places = tuple(np.searchsorted(lowest, scores, side="right") - 1 for scores in (t, n))
-    return of_bins(crossing(whole)[0], pairs, (places[0], places[1]), len(lowest), crossings)
+    drawn = of_bins(crossing(whole)[0], pairs, (places[0], places[1]), len(lowest), crossings)
+    return replace(drawn, trials=t.size)
 
 
 EQUAL_ERROR_RATE = Metric(

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.binomial import clopper_pearson, of_largest, unanimous
-from voicenym.metrics.interval import ratio_of_sums
+from voicenym.metrics.binomial import clopper_pearson, of_largest, of_share
+from voicenym.metrics.interval import NO_LIMITS, drawn_ratios
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import IdentificationScores
 
@@ -20,7 +20,8 @@ class Firsts:
     """Rank-1 counts by speaker.
 
     Args:
-        share: ``[recording]``, 1 where the speaker alone has the best score, 1 / k of k equals.
+        share: ``[recording]``, 1 where the speaker alone has the best score, 1 / k of k people with
+            equal ones, however often each is enrolled.
         recordings: ``[recording]``, places of those that have a target and a non-target trial.
         hits, trials: ``[speaker]``, sums of ``share``, and numbers of recordings.
         speakers: ``[speaker]``.
@@ -43,12 +44,25 @@ def firsts(data: IdentificationScores) -> Firsts:
     others = data.tested & ~same
     best = np.where(same, data.scores, -np.inf).max(0)
     higher = (others & (data.scores > best)).any(0)
-    equal = (others & (data.scores == best)).sum(0)
+    equal = _people(others & (data.scores == best), data.candidates)
     share = np.where(higher, 0.0, 1.0 / (1.0 + equal))
     there = np.flatnonzero(same.any(0) & others.any(0))
     names, index = np.unique(data.speakers[there], return_inverse=True)
     hits = np.bincount(index, share[there], minlength=len(names))
     return Firsts(share[there], there, hits, np.bincount(index, minlength=len(names)), names)
+
+
+def _people(rows: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """Number of people of whom a row is marked, ``[recording]``; one may have several rows.
+
+    Args:
+        rows: ``[candidate, recording]``.
+        candidates: ``[candidate]``, who they are.
+    """
+    order = np.argsort(candidates, kind="stable")
+    first = np.flatnonzero(np.diff(candidates[order], prepend=np.nan) != 0)
+    found: np.ndarray = np.logical_or.reduceat(rows[order], first, axis=0).sum(0)
+    return found
 
 
 def _rank_one(data: IdentificationScores) -> Estimate | None:
@@ -57,8 +71,11 @@ def _rank_one(data: IdentificationScores) -> Estimate | None:
         return None
     speakers = data.speakers[found.recordings]
     value = float(found.share.mean())
-    drawn = ratio_of_sums(found.share, np.ones(len(speakers)), speakers, fewest=2, **data.bootstrap)
-    return Estimate(value, unanimous(value, drawn, len(found.speakers)))
+    people = len(found.speakers)
+    if people < 2:
+        return Estimate(value, NO_LIMITS)
+    drawn = drawn_ratios(found.share, np.ones(len(speakers)), speakers, **data.bootstrap)
+    return Estimate(value, of_share(value, drawn, people, len(speakers)))
 
 
 def _worst(data: IdentificationScores) -> Estimate | None:

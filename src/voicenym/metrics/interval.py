@@ -103,6 +103,19 @@ def enough(people: int, interval: Interval) -> Interval:
     return interval if people >= FEW_PEOPLE else NO_LIMITS
 
 
+def varied(interval: Interval) -> Interval:
+    """An interval by bootstrap; none where all draws are alike, which says nothing of others.
+
+    Args:
+        interval: from the draws.
+
+    Example:
+        >>> varied((0.1, 0.2)), varied((1.0, 1.0))
+        ((0.1, 0.2), (nan, nan))
+    """
+    return NO_LIMITS if math.isclose(*interval, rel_tol=1e-9, abs_tol=1e-12) else interval
+
+
 def ratio_of_sums(
     numerators: npt.ArrayLike,
     denominators: npt.ArrayLike,
@@ -111,7 +124,6 @@ def ratio_of_sums(
     level: float = 0.95,
     replicates: int = 1000,
     seed: Seed = 0,
-    fewest: int = FEW_PEOPLE,
 ) -> Interval:
     """Interval of sum(numerators) / sum(denominators), speakers being drawn: error rates, means.
 
@@ -120,11 +132,9 @@ def ratio_of_sums(
         speakers: of each recording.
         level: of the interval.
         replicates, seed: of the bootstrap.
-        fewest: speakers, at least 2, below which there is no interval. Shares of trials need two,
-            since :func:`.unanimous` makes theirs wide enough.
 
     Returns:
-        Lower and upper limit; NaN with fewer speakers.
+        Lower and upper limit; NaN with fewer than :data:`FEW_PEOPLE` speakers.
 
     Example:
         >>> ratio_of_sums([1, 3, 2, 2, 2], [1, 1, 1, 1, 1], ["ann", "bob", "cy", "di", "eve"])
@@ -132,16 +142,35 @@ def ratio_of_sums(
         >>> ratio_of_sums([1, 3], [1, 1], ["ann", "bob"])
         (nan, nan)
     """
-    names, index = np.unique(np.asarray(speakers), return_inverse=True)
-    if len(names) < max(fewest, 2):
+    people = len(np.unique(np.asarray(speakers)))
+    if people < FEW_PEOPLE:
         return NO_LIMITS
+    drawn = drawn_ratios(numerators, denominators, speakers, replicates=replicates, seed=seed)
+    return percentiles(drawn, level)
+
+
+def drawn_ratios(
+    numerators: npt.ArrayLike,
+    denominators: npt.ArrayLike,
+    speakers: Sequence[str] | np.ndarray,
+    *,
+    replicates: int = 1000,
+    seed: Seed = 0,
+) -> Array:
+    """sum(numerators) / sum(denominators) of drawn speakers, ``[replicate]``.
+
+    Args:
+        numerators, denominators, speakers, replicates, seed: as for :func:`ratio_of_sums`.
+    """
+    names, index = np.unique(np.asarray(speakers), return_inverse=True)
     pairs = np.stack([np.asarray(numerators, float), np.asarray(denominators, float)], axis=1)
     people = np.zeros((len(names), 2))
     np.add.at(people, index, pairs)
     drawn = np.random.default_rng(seed).integers(0, len(people), (replicates, len(people)))
     above, below = people[drawn].sum(1).T
     with np.errstate(invalid="ignore", divide="ignore"):
-        return percentiles(above / below, level)
+        found: Array = above / below
+    return found
 
 
 def resampled(

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.eer import crossing
 from voicenym.metrics.few_errors import error_limit
-from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, enough
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, enough, varied
 from voicenym.metrics.metric import CORRECTED, FEW_ERRORS, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, Speakers
@@ -37,7 +38,8 @@ class Linkability:
         interval: lower and upper limit of what endless trials would give; it always holds the
             value, and near 0 lies mostly below it; NaN for fewer than five speakers. With equal
             priors it also holds what errors may leave that so few speakers hide
-            (:mod:`.few_errors`).
+            (:mod:`.few_errors`), and what bins hide that do not resolve the scores
+            (:func:`limits`).
         corrected: the value without its bias, estimated from the replicates.
         baseline: what D_sys is, on average, of scores whose labels were shuffled: noise makes it
             greater than 0, the more the fewer the trials.
@@ -131,9 +133,11 @@ def linkability(
         found = [_linked(mates, rest, omega) for mates, rest in draws]
         values, locals_ = (np.concatenate(parts) for parts in zip(*found, strict=True))
         corrected, (lower, upper) = unbiased(plain, values, level)
+        if omega == 1.0 and (least := _least(crossing(trials.whole)[0])) > plain + TOLERANCE:
+            upper = max(upper, least)  # bins that do not resolve the scores hide as much
         if omega == 1.0 and (error := error_limit(trials, level)):
             lower = min(lower, _least(error))
-        limits = enough(trials.people, (lower, upper))
+        limits = enough(trials.people, varied((lower, upper)))
         tail = (1.0 - level) / 2.0
         lowest, highest = np.quantile(locals_, [tail, 1.0 - tail], axis=0)
     pooled = counts[0] + counts[1]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.binomial import unanimous
-from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed, percentiles
+from voicenym.metrics.binomial import of_share
+from voicenym.metrics.interval import NO_LIMITS, Interval, Method, Seed
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, Speakers, error_rates
@@ -58,8 +58,8 @@ def true_match_rates(
 
     Args:
         target, nontarget: scores; or :class:`.SortedTrials` alone.
-        speakers: of the trials, for the intervals, which are :func:`.unanimous` where all or no
-            targets match; None takes trials as independent.
+        speakers: of the trials, for the intervals (:func:`.of_share`); None takes trials as
+            independent.
         rates: false-match rates, between 0 and 1.
         level, replicates, seed: of the bootstrap.
         interval: None leaves the intervals out.
@@ -80,7 +80,7 @@ def true_match_rates(
     if interval is not None:
         drawn = trials.replicates(replicates, seed).each(lambda t, n: at_rates(t, n, wanted))
         limits = [
-            unanimous(value, percentiles(column, level), trials.people, level)
+            of_share(value, column, trials.people, trials.target.size, level)
             for value, column in zip(values.tolist(), drawn.T, strict=True)
         ]
     return tuple(

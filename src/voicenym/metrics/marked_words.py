@@ -16,10 +16,10 @@ from importlib.resources import files
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.metrics.binomial import unanimous
+from voicenym.metrics.binomial import of_share
 from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.english_text import english
-from voicenym.metrics.interval import ratio_of_sums
+from voicenym.metrics.interval import drawn_ratios
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally
 
@@ -135,10 +135,8 @@ def _accuracy(mark: Mark) -> Callable[[RecognisedWords], Estimate | None]:
         interval = None
         if len(set(words.speakers)) > 1:
             spoken = {who for who, count in zip(found.speakers, found.below, strict=True) if count}
-            drawn = ratio_of_sums(
-                found.above, found.below, words.speakers, fewest=2, **words.bootstrap
-            )
-            interval = unanimous(value, drawn, len(spoken))
+            drawn = drawn_ratios(found.above, found.below, words.speakers, **words.bootstrap)
+            interval = of_share(value, drawn, len(spoken), int(found.below.sum()))
         return Estimate(value, interval)
 
     return measure

@@ -27,9 +27,19 @@ FEW_ERRORS = (
     "limit of the equal error rate, with the number of speakers as the number of trials (1927)"
 )
 """What intervals of figures of information also contain (:mod:`.few_errors`)."""
+BOOTSTRAP_OF_ERRORS = (
+    f"{BOOTSTRAP}; without errors also Wilson's with the number of speakers as the number of "
+    "trials (1927)"
+)
+"""How intervals of error rates of recognisers are drawn, which can be above 100 %."""
+BOOTSTRAP_OF_MEAN = (
+    f"{BOOTSTRAP}; where all or none are hits, where all draws are alike, or of fewer than five "
+    "speakers, also Wilson's with the number of speakers as the number of trials (1927)"
+)
+"""How intervals of means of shares are drawn."""
 BOOTSTRAP_OF_SHARE = (
-    f"{BOOTSTRAP}; where all or none are hits, or of fewer than five speakers, also Wilson's with "
-    "the number of speakers as the number of trials (1927)"
+    f"{BOOTSTRAP_OF_MEAN}; where fewer than ten trials are errors or hits, also Wilson's with the "
+    "effective number of trials (Korn and Graubard 1998)"
 )
 """How intervals of shares of trials are drawn."""
 JACKKNIFE = "jackknife over speakers, with matrices calibrated anew (Tukey 1958)"

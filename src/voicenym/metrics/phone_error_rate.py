@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from voicenym.metrics.bootstrap_draws import Drawn, share
-from voicenym.metrics.interval import ratio_of_sums
-from voicenym.metrics.metric import BOOTSTRAP, Display, Estimate, Metric
+from voicenym.metrics.interval import FEW_PEOPLE
+from voicenym.metrics.metric import BOOTSTRAP_OF_ERRORS, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedPhones, Tally
-from voicenym.metrics.word_error_rate import KINDS, ErrorRate
+from voicenym.metrics.word_error_rate import KINDS, ErrorRate, error_interval
 
 ERROR = 1 << 42
 SPOKEN = -(1 << 21)
@@ -79,9 +79,9 @@ def _rate(phones: RecognisedPhones) -> ErrorRate:
         raise ValueError("the references hold no phones; there is nothing to compare with")
     substitutions, deletions, insertions, length = (int(n) for n in counts.sum(0))
     interval, by_kind = None, None
-    if len(set(phones.speakers)) > 1:
+    if len(set(phones.speakers)) >= FEW_PEOPLE:
         overall, *kinds = (
-            ratio_of_sums(errors, counts[:, 3], phones.speakers, **phones.bootstrap)
+            error_interval(errors, counts[:, 3], phones.speakers, **phones.bootstrap)
             for errors in (counts[:, :3].sum(1), *counts[:, :3].T)
         )
         interval, by_kind = overall, (kinds[0], kinds[1], kinds[2])
@@ -113,7 +113,7 @@ PHONES: Metric[RecognisedPhones] = Metric(
     unit="%",
     better="lower",
     chance=None,
-    interval=BOOTSTRAP,
+    interval=BOOTSTRAP_OF_ERRORS,
     definition="Errors of a recogniser of phones without words and language model, as a share of "
     "the phones of the reference",
     data=RecognisedPhones,

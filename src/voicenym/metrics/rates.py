@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.binomial import unanimous, wilson
-from voicenym.metrics.interval import Interval, percentiles
+from voicenym.metrics.binomial import of_share, wilson
+from voicenym.metrics.interval import Interval
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.scores import Array, Scores, check
@@ -54,9 +54,9 @@ def miss_match_rate(
         threshold: fixed on original speech, such as that of :func:`voicenym.metrics.eer`.
         level: of the interval.
         speakers: of each trial, or of its two sides ``[trial, 2]``: the interval is then a
-            bootstrap over speakers (:func:`.unanimous` where all or no trials are hits, with the
-            smaller side's number of speakers); without, it is Wilson's for independent trials,
-            which is too narrow where speakers recur.
+            bootstrap over speakers (:func:`.of_share`, with the smaller side's number of speakers);
+            without, it is Wilson's for independent trials, which is too narrow where speakers
+            recur.
         replicates, seed: of the bootstrap.
 
     Raises:
@@ -107,9 +107,9 @@ def _share(
         raise ScoreError(f"speakers {people.shape} do not fit {hits.size} trials")
     names, index = numbered(people.ravel())
     index = index.reshape(people.shape)
-    drawn = percentiles(_drawn(hits, index, len(names), replicates, seed), level)
+    drawn = _drawn(hits, index, len(names), replicates, seed)
     fewest = min(len(numbered(side)[0]) for side in index.reshape(hits.size, -1).T)
-    interval = unanimous(value, drawn, fewest, level)
+    interval = of_share(value, drawn, fewest, hits.size, level)
     return Rate(value, interval, method="bootstrap over speakers")
 
 

@@ -17,7 +17,7 @@ from voicenym.errors import ScoreError
 from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, replicate
 from voicenym.metrics.interval import percentiles
-from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
+from voicenym.metrics.metric import BOOTSTRAP_OF_MEAN, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import GuessedAccents, GuessedEmotions, GuessedLabels
 from voicenym.metrics.scores import Array
 
@@ -76,7 +76,7 @@ EMOTION = Metric(
     unit="%",
     better="higher",
     chance=None,
-    interval=BOOTSTRAP_OF_SHARE,
+    interval=BOOTSTRAP_OF_MEAN,
     definition="Unweighted average recall of emotions, by a classifier that was trained on "
     "original speech of other speakers; chance is 100 % over the number of emotions",
     data=GuessedEmotions,
@@ -91,7 +91,7 @@ ACCENT = Metric(
     unit="%",
     better="neither",
     chance=None,
-    interval=BOOTSTRAP_OF_SHARE,
+    interval=BOOTSTRAP_OF_MEAN,
     definition="The same of accents, which identify speakers and belong to how they speak",
     data=GuessedAccents,
     measure=_measured,

@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.binomial import unanimous
+from voicenym.metrics.binomial import of_share
 from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
-from voicenym.metrics.eer import equal_error
+from voicenym.metrics.eer import WORTH, equal_error
 from voicenym.metrics.interval import Interval, enough, percentiles
 from voicenym.metrics.scores import Scores, Speakers
 from voicenym.metrics.similarity import Similarity
@@ -150,7 +150,7 @@ def weighted_mean(
         parts: the figure of each part.
         weights: as for :func:`weighted_eer`.
         unit: of the figures.
-        of_trials: whether they are shares of trials, whose intervals :func:`.unanimous` extends.
+        of_trials: whether they are shares of trials, whose intervals :func:`.of_share` extends.
             Where it extends one, the interval of the mean also contains sum_i w_i x_i -+
             sqrt(sum_i (w_i d_i)^2), d_i being the distance of a part's figure from its limit: that
             of a sum of independent estimates (Zou and Donner, "Construction of confidence limits
@@ -171,8 +171,8 @@ def weighted_mean(
     intervals = [enough(len(part.speakers), own) for part, own in zip(parts, drawn, strict=True)]
     if of_trials:
         intervals = [
-            unanimous(part.value, own, len(part.speakers), level)
-            for part, own in zip(parts, drawn, strict=True)
+            of_share(part.value, own, len(part.speakers), part.trials, level, worth=WORTH)
+            for part, own in zip(parts, draws, strict=True)
         ]
     if not of_trials:
         people = len(np.unique(np.concatenate([part.speakers for part in parts])))

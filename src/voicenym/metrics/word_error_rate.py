@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from voicenym.errors import DependencyError
+from voicenym.metrics.binomial import unanimous
 from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.english_text import english
-from voicenym.metrics.interval import FEW_PEOPLE, Interval, ratio_of_sums
-from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Estimate, Metric
+from voicenym.metrics.interval import FEW_PEOPLE, Interval, drawn_ratios, percentiles
+from voicenym.metrics.metric import BOOTSTRAP_OF_ERRORS, Axis, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally
 
 KINDS = ("substitutions", "deletions", "insertions")
@@ -111,7 +112,7 @@ def word_errors(
     interval, by_kind = None, None
     if speakers is not None and len(set(speakers)) >= FEW_PEOPLE:
         overall, *kinds = (
-            ratio_of_sums(
+            error_interval(
                 errors, counts[:, 3], speakers, level=level, replicates=replicates, seed=seed
             )
             for errors in (counts[:, :3].sum(1), *counts[:, :3].T)
@@ -119,6 +120,35 @@ def word_errors(
         interval, by_kind = overall, (kinds[0], kinds[1], kinds[2])
     value = (substitutions + deletions + insertions) / length
     return ErrorRate(value, interval, substitutions, deletions, insertions, length, by_kind=by_kind)
+
+
+def error_interval(
+    errors: np.ndarray,
+    lengths: np.ndarray,
+    speakers: Sequence[str],
+    *,
+    level: float = 0.95,
+    replicates: int = 1000,
+    seed: int = 0,
+) -> Interval:
+    """The interval of a rate of errors, speakers being drawn (:func:`.unanimous` without errors).
+
+    Args:
+        errors, lengths: of each recording.
+        speakers: of the recordings.
+        level, replicates, seed: of the bootstrap.
+
+    Example:
+        >>> low, high = error_interval(np.zeros(5), np.ones(5), list("abcde"))
+        >>> low, round(high, 3)
+        (0.0, 0.434)
+    """
+    draws = drawn_ratios(errors, lengths, speakers, replicates=replicates, seed=seed)
+    interval = percentiles(draws, level)
+    if errors.any():
+        return interval
+    people = len({who for who, length in zip(speakers, lengths, strict=True) if length})
+    return unanimous(0.0, interval, people, level)
 
 
 def word_counts(
@@ -194,7 +224,7 @@ def _metrics(
         unit="%",
         better="lower",
         chance=None,
-        interval=BOOTSTRAP,
+        interval=BOOTSTRAP_OF_ERRORS,
         definition=f"Errors of a recogniser as a share of the {unit} of the reference: "
         "substitutions, deletions and insertions, after the normalisation of Radford et al. (2023)",
         data=RecognisedWords,

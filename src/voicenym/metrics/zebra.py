@@ -19,6 +19,7 @@ from voicenym.metrics.interval import (
     Seed,
     enough,
     percentiles,
+    varied,
 )
 from voicenym.metrics.metric import BOOTSTRAP, CORRECTED, FEW_ERRORS, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import TrialScores
@@ -51,7 +52,7 @@ class Zebra:
         worst_case: log10 of the largest likelihood ratio (either way) of any trial.
         worst_case_interval: percentiles of the bootstrap, which show how much the figure varies.
             They need not hold the worst case of endless trials: few trials at the ends of the
-            scores decide the figure, however many there are in all.
+            scores decide the figure, however many there are in all. NaN where it does not vary.
         tag: category of the worst case: 0, A (little) to F (a million to one).
         targets, nontargets: numbers of trials, on which the worst case depends: at most about
             log10 of the non-target trials can be seen.
@@ -120,7 +121,7 @@ def zebra(
             expected_interval = least, expected_interval[1]
         worst_interval = percentiles(drawn.each(_worst_cases), level)
         expected_interval, worst_interval = (
-            enough(trials.people, limits) for limits in (expected_interval, worst_interval)
+            enough(trials.people, varied(limits)) for limits in (expected_interval, worst_interval)
         )
     return Zebra(
         expected,

@@ -17,6 +17,7 @@ import torch
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets import digests
+from voicenym.nets.allocation_limit import limited
 from voicenym.nets.weights import weight_files
 from voicenym.nets.weights.safetensors_file import refuse_pickles
 from voicenym.nets.weights.weight_files import CONFIG as CONFIG
@@ -237,11 +238,13 @@ def rebuilding(folder: Path | str) -> Iterator[None]:
     """Context manager in which a network is made from a folder's configuration and tensors.
 
     Raises:
-        VoicenymError: it cannot be made of them; with the folder's name, also where an error inside
-            does not know it.
+        VoicenymError: it cannot be made of them, or is far larger than they are
+            (:mod:`.allocation_limit`); with the folder's name, also where an error inside does not
+            know it.
     """
     try:
-        yield
+        with limited(folder):
+            yield
     except VoicenymError as error:
         if type(error) is not VoicenymError or str(folder) in str(error):
             raise

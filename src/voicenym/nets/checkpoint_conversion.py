@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.allocation_limit import limited
 from voicenym.nets.checkpoint import CONFIG, MISMATCHES, SOURCE, WEIGHTS, read
 from voicenym.nets.hub import PICKLED, SAFE_FILES, fetched, sha256, snapshot
 from voicenym.nets.names_and_paths import is_hub_name, is_path
@@ -53,7 +54,8 @@ def convert(checkpoint: Path, kind: str, folder: Path, options: Options | None =
     if folder.resolve() == (checkpoint if checkpoint.is_dir() else checkpoint.parent).resolve():
         raise VoicenymError(f"{folder}: holds the checkpoint; choose another folder to write to")
     try:
-        return converted(checkpoint, folder, given)
+        with limited(checkpoint):
+            return converted(checkpoint, folder, given)
     except OSError as error:
         raise VoicenymError(f"{error.filename or folder}: {error.strerror or error}") from error
     except MISMATCHES as error:

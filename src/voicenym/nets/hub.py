@@ -35,6 +35,8 @@ BLOB = re.compile("[0-9a-f]{64}")
 CONVERTED = "sha256 of the converted weights"
 PICKLED = "pytorch_model.bin"
 """File name of weights in transformers before safetensors."""
+COPIED = ("tokenizer.json",)
+"""Files of a Whisper that lie unchanged beside the converted weights."""
 SAFE_FILES = ("*.json", "*.safetensors")
 """Patterns of the files of a repository to download."""
 
@@ -161,6 +163,13 @@ def place_of(place: str) -> str:
             f"{folder}: not what was pulled and converted as {place}; delete it, and then: "
             f"voicenym models pull {place}"
         )
+    for name in COPIED:
+        first = _read()[place].get("sha256", {}).get(name)
+        if published.convert == "whisper" and first and sha256(folder / name) != first:
+            raise VoicenymError(
+                f"{folder / name}: not what was pulled as {place}; delete {folder}, and then: "
+                f"voicenym models pull {place}"
+            )
     return str(folder)
 
 

@@ -152,6 +152,10 @@ class Musa(Anonymizer):
         method = METHODS.load(self.identity) if self.identity else None
         return together(version(self.folder), compatibility.version(method))
 
+    @property
+    def own_weights(self) -> str:
+        return "" if self.weights or self.folder == BUNDLED else str(self.folder)
+
     def check(self) -> None:
         codec = self._codec()
         if self.identity:

@@ -52,6 +52,13 @@ def test_bounds_hold_the_entropy_and_louder_noise_is_no_diversity(axes):
     assert noisy["effective voices"].value < voices.value
 
 
+def test_recordings_that_are_all_the_same_have_no_figure(axes):
+    """Whose differences are rounding alone."""
+    same = vectors(2.0, noise=0.0) + 1e-14 * vectors(1.0)
+    assert measure(same, WHO, axes) == {}
+    assert measure(np.ones_like(same), WHO, axes) == {}
+
+
 def test_few_recordings_have_few_dimensions_or_none():
     assert Axes.of(vectors(1.0)[:12], WHO[:12]).basis.shape == (DIMENSION, 1)
     assert Axes.of(vectors(1.0)[:EACH], WHO[:EACH]) is None

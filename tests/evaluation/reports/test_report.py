@@ -360,6 +360,11 @@ def test_drawing_leaves_matplotlib_as_it_was(found):
     assert dict(matplotlib.rcParams) == before
 
 
+def test_vectors_that_are_all_the_same_are_drawn_at_one_place():
+    flat = similarity_figures.flattened(np.ones((12, 5)) + 1e-9 * np.eye(12, 5))
+    assert np.abs(flat).max() < 1e-8
+
+
 def test_without_scikit_learn_principal_components_are_drawn_and_named(found, monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.manifold", None)
     evaluation, evidence = found

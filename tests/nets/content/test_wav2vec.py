@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets import allocation_limit
 from voicenym.nets.content.content_encoders import load, save
 from voicenym.nets.content.units import Cepstra
 
@@ -119,6 +120,25 @@ def test_what_does_not_fit_is_reported(model, tmp_path):
     config = {**model.config.to_dict(), "conv_stride": [5, 2, 2, 2, 2, 2, 1]}
     with pytest.raises(ValueError, match="frames of 160 samples, not 320"):
         Wav2Vec(config)
+
+
+@pytest.mark.parametrize("size", ["hidden_size", "num_hidden_layers", "intermediate_size"])
+def test_enormous_sizes_are_errors(tmp_path, size, monkeypatch):
+    """Also of a folder of ours, whose weights are compared with the network later."""
+    monkeypatch.setattr(allocation_limit, "FREE", 1 << 20)
+    configuration, kind, options = MODELS["xls-r"]
+    kind(configuration(**SIZES, **options)).save_pretrained(tmp_path)
+    ours = tmp_path / "ours"
+    save(Wav2Vec.from_published(str(tmp_path), 2), ours)
+    for folder in (tmp_path, ours):
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+        (config["options"]["model"] if folder is ours else config)[size] = 10**8
+        (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    with pytest.raises(VoicenymError, match=str(tmp_path)):
+        Wav2Vec.from_published(str(tmp_path), 2)
+    if size != "num_hidden_layers":  # of which only those before the layer are made
+        with pytest.raises(VoicenymError, match="far larger than"):
+            Wav2Vec.from_published(str(ours))
 
 
 def test_weights_that_are_missing_are_not_replaced_by_random_ones(model, tmp_path):

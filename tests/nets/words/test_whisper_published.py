@@ -119,6 +119,23 @@ def test_ctranslate2_is_read_and_kept_as_ours(network, folder, tmp_path):
         assert torch.equal(again.network.states(noise), network.states(noise))
 
 
+def test_a_tokenizer_that_changed_is_refused(folder, tmp_path):
+    ours = tmp_path / "ours"
+    convert(folder, "whisper", ours)
+    (ours / "tokenizer.json").write_text('{"another": 1}')
+    with pytest.raises(VoicenymError, match="not that of the weights") as caught:
+        published(ours)
+    assert str(ours / "tokenizer.json") in str(caught.value)
+    (ours / "tokenizer.json").unlink()
+    with pytest.raises(VoicenymError, match="it comes with Whisper"):
+        published(ours)
+    config = json.loads((ours / "config.json").read_text("utf-8"))
+    (ours / "config.json").write_text(
+        json.dumps({k: v for k, v in config.items() if "tokenizer" not in k}), "utf-8"
+    )
+    assert published(ours).writing.never == (7,), "a folder of an earlier release"
+
+
 def test_a_file_is_converted_with_what_lies_beside_it(network, folder, tmp_path):
     """As ``voicenym models pull`` gives it: the path of the weights."""
     convert(folder / "model.bin", "whisper", tmp_path / "pulled")
@@ -149,6 +166,15 @@ def test_what_is_damaged_or_another_is_refused(network, folder):
         published(folder)
     with pytest.raises(VoicenymError, match="give a folder of Whisper"):
         published(folder / "nowhere")
+
+
+def test_sizes_that_cannot_be_are_errors_of_the_folder(network, folder, tmp_path):
+    convert(folder, "whisper", tmp_path / "hub")
+    for name, size in (("encoder_attention_heads", "x"), ("encoder_attention_heads", 10**9)):
+        settings = json.loads((folder / "config.json").read_text("utf-8"))
+        (folder / "config.json").write_text(json.dumps({**settings, name: size}), "utf-8")
+        with pytest.raises(VoicenymError, match=str(folder)):
+            published(folder)
 
 
 def test_a_whisper_of_several_languages_is_refused(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -24,6 +25,11 @@ def update(
     naturalness: bool = typer.Option(
         False, "--naturalness", help="Put in the figures of naturalness alone."
     ),
+    file: Path | None = typer.Option(
+        None,
+        "--file",
+        help="figures.json of another package, beside the module of its systems, to write to.",
+    ),
     root: Path | None = typer.Option(
         None, "--readme", help="README.md whose table is to be written too."
     ),
@@ -32,21 +38,25 @@ def update(
 
     Cards have figures of default settings only: systems with other settings are left out. Figures
     of evaluate --live stand beside those of whole recordings. With --readme also to the table of a
-    README. Figures are never written by hand.
+    README. Figures are never written by hand. The author of another package's system writes its
+    figures with --file.
     """
     from voicenym.evaluation import card_figures, card_table, results_file
 
     if add + words + speed + naturalness > 1:
         raise typer.BadParameter("give one of --add, --words, --speed and --naturalness")
+    if file is not None and root is not None:
+        raise typer.BadParameter("--readme is of voicenym's own cards; leave it, or --file, out")
     evaluation = results_file.load(report)
+    place: dict[str, Any] = {} if file is None else {"file": file}
     if words:
-        written = card_figures.write_words(evaluation)
+        written = card_figures.write_words(evaluation, **place)
     elif speed:
-        written = card_figures.write_speed(evaluation)
+        written = card_figures.write_speed(evaluation, **place)
     elif naturalness:
-        written = card_figures.write_naturalness(evaluation)
+        written = card_figures.write_naturalness(evaluation, **place)
     else:
-        written = card_figures.write(evaluation, add=add)
+        written = card_figures.write(evaluation, add=add, plugins=file is not None, **place)
     typer.echo(f"wrote {written}")
     if left_out := card_figures.with_settings(evaluation):
         names = ", ".join(left_out)

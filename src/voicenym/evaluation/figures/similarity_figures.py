@@ -113,11 +113,17 @@ def neighbours() -> bool:
     return True
 
 
+ALIKE = 1e-6
+"""Share of the vectors' size up to which their differences are rounding alone."""
+
+
 def flattened(values: np.ndarray) -> np.ndarray:
     """Vectors ``[recording, dimension]`` in two dimensions."""
     values = np.asarray(values, dtype=np.float64)
-    if len(values) < 5 or not neighbours():
-        centred = values - values.mean(0)
+    centred = values - values.mean(0)
+    # t-SNE divides by the distances, of which recordings that are all the same have none
+    alike = np.linalg.norm(centred) <= ALIKE * np.linalg.norm(values)
+    if len(values) < 5 or alike or not neighbours():
         _, _, basis = np.linalg.svd(centred, full_matrices=False)
         flat = centred @ basis[:2].T
         return np.pad(flat, ((0, 0), (0, 2 - flat.shape[1])))

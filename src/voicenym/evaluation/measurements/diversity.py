@@ -23,6 +23,10 @@ more voices, and overestimate their number by chance: of 4 voices, each shared b
 recordings, 8 dimensions give 7 and 16 give 11."""
 PER_DIMENSION = 6
 """Recordings, beyond one per speaker, for each dimension of the covariance within speakers."""
+ALIKE = 1e-9
+"""Share of the variance of all vectors up to which that within speakers is rounding alone."""
+ROUNDING = 1e-13
+"""The same share of the mean squared length of vectors."""
 FIGURES = ("entropy", "entropy, lower bound", "entropy, upper bound", "effective voices")
 
 
@@ -78,14 +82,18 @@ def measure(
         Figures: ``entropy`` with the interval of its sampling (without a bootstrap over speakers,
         because a mixture in which speakers occur twice has less entropy), ``entropy, lower bound``
         and ``upper bound``, and ``effective voices`` from bound to bound. Empty if a covariance is
-        singular.
+        singular, as that of speakers whose recordings are all the same.
     """
     x = axes(vectors)
     _, index, count = np.unique(speakers, return_inverse=True, return_counts=True)
     means = class_means(x, index, count)
     rest = x - means[index]
     within = rest.T @ rest / (len(x) - len(count))
-    within += 1e-9 * max(float(np.trace(within)), np.finfo(float).tiny) * np.eye(len(within))
+    spread = float(np.trace(within))
+    size = float(np.square(vectors).sum(1).mean())
+    if not spread > max(ALIKE * float(np.square(x - x.mean(0)).sum(1).mean()), ROUNDING * size):
+        return {}
+    within += 1e-9 * spread * np.eye(len(within))
     try:
         root = np.linalg.cholesky(within)
     except np.linalg.LinAlgError:

@@ -22,6 +22,7 @@ from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.trial_plans.conditions import measurable, within
 from voicenym.evaluation.trial_plans.trials import Part, Trials, by_group
 from voicenym.metrics import Speakers, eer, linkability, zebra
+from voicenym.metrics.eer import limits as eer_limits
 from voicenym.metrics.linkability import limits as linkability_limits
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import IdentificationScores, TrialScores
@@ -190,6 +191,7 @@ def measured(
             attacker.holds_key,
             attacker.informed,
             limits=(
+                *eer_limits(whole.shared(eer), whole.trials),
                 *zebra_limits(whole.trials),
                 *linkability_limits(whole.shared(linkability), whole.shared(eer).value),
             ),

@@ -146,8 +146,9 @@ def build(
     if single:
         if len(single) > len(by_speaker) - 2:
             raise CorpusError(
-                "speakers have one utterance each: one is needed to enrol and another to try; add "
-                "recordings, or cut long ones in two"
+                f"{len(single)} of {len(by_speaker)} speakers have one utterance each: of two "
+                "speakers at least, one is needed to enrol and another to try; add recordings, or "
+                "cut long ones in two"
             )
         warnings.append(f"{len(single)} speakers with a single utterance were left out")
     models, tried = [], []

@@ -13,6 +13,7 @@ from pathlib import Path
 import torch
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.allocation_limit import limited
 from voicenym.nets.checkpoint import fill, is_ours, read
 from voicenym.nets.content.hubert import KERNELS, HubertSoft
 from voicenym.nets.weights.safetensors_file import refuse_pickles, tensors
@@ -190,7 +191,8 @@ def _filled(
     options["groups"] = width // state["positional_embedding.conv.weight"].shape[1]
     options["heads"] = heads or max(1, width // HEAD)
     try:
-        network = HubertSoft(layers=kept, **options)
+        with limited(path):
+            network = HubertSoft(layers=kept, **options)
     except ValueError as error:
         raise VoicenymError(f"{path}: of another architecture: {error}") from None
     last = tuple(f"encoder.layers.{number}." for number in numbers if number >= kept)

@@ -18,7 +18,8 @@ from torch.nn.functional import pad
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import library
-from voicenym.nets.checkpoint import fill, is_ours, read
+from voicenym.nets.allocation_limit import limited
+from voicenym.nets.checkpoint import MISMATCHES, fill, is_ours, read
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.hub import place_of, snapshot
 from voicenym.nets.names_and_paths import is_hub_name
@@ -136,13 +137,16 @@ class Wav2Vec(Content):
             return cls._cut(folder, layer)
         refuse_pickles(folder, cls.kind)
         try:
-            model, found = transformers.AutoModel.from_pretrained(
-                str(folder.absolute()),
-                use_safetensors=True,
-                trust_remote_code=False,
-                output_loading_info=True,
-            )
-            network = cls(model.config.to_dict(), layer, _normalised(str(folder.absolute())))
+            with limited(folder):
+                model, found = transformers.AutoModel.from_pretrained(
+                    str(folder.absolute()),
+                    use_safetensors=True,
+                    trust_remote_code=False,
+                    output_loading_info=True,
+                )
+                network = cls(model.config.to_dict(), layer, _normalised(str(folder.absolute())))
+        except VoicenymError:
+            raise
         except Exception as error:  # of transformers and the libraries it reads with
             first = (str(error).strip().splitlines() or [type(error).__name__])[0]
             raise VoicenymError(
@@ -169,8 +173,10 @@ class Wav2Vec(Content):
         if config.get("kind") != cls.kind:
             raise VoicenymError(f"{folder}: holds a {config.get('kind')}; give a {cls.kind}")
         try:
-            network = cls(**{**config["options"], **({} if layer is None else {"layer": layer})})
-        except (KeyError, TypeError, ValueError) as error:
+            with limited(folder):
+                given = {} if layer is None else {"layer": layer}
+                network = cls(**{**config["options"], **given})
+        except MISMATCHES as error:
             raise VoicenymError(f"{folder}: {error}") from error
         own = network.state_dict()
         fill(network, {name: value for name, value in state.items() if name in own}, folder)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import torch
 
 from voicenym.nets.architectures import Kinds
-from voicenym.nets.checkpoint import configuration, fill, read
+from voicenym.nets.checkpoint import configuration, fill, read, rebuilding
 from voicenym.nets.codec.quantizer import ResidualQuantizer
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.masked_batch import valid
@@ -201,7 +201,8 @@ def load(folder: Path) -> WordCodes:
     if not isinstance(options, dict) or not isinstance(options.get("codes"), dict):
         return KINDS.load(folder)
     state = read(folder)[1]
-    made = make(WordCodes.kind, options["codes"])
+    with rebuilding(folder):
+        made = make(WordCodes.kind, options["codes"])
     own = {n.removeprefix(WITHIN): v for n, v in state.items() if n.startswith(WITHIN)}
     fill(made, own, folder)
     return made.eval()

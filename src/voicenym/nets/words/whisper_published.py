@@ -8,6 +8,7 @@ faster-whisper runs on CTranslate2, whose folder holds ``model.bin``, ``config.j
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ import torch
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.nets.architectures import sizes
-from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill
+from voicenym.nets.checkpoint import CONFIG, WEIGHTS, fill, rebuilding
 from voicenym.nets.sealed_folder import check_seal
 from voicenym.nets.words.ctranslate2_binary import BINARY, variables
 from voicenym.nets.words.whisper import KINDS, Whisper
@@ -31,6 +32,8 @@ OTHERS = ("vocabulary.txt", "vocabulary.json", "preprocessor_config.json")
 """Files of CTranslate2 that need not be there."""
 HEAD = 64
 """Elements of a head in every published size."""
+TOKENIZER_DIGEST = "sha256 of the tokenizer"
+"""Key of its digest in the configuration of our folders."""
 ENGLISH = 51_864
 """Tokens of the models that know English alone."""
 SILENT_ENGLISH = 50_361
@@ -93,6 +96,7 @@ def published(place: Path, *, languages: bool = False) -> Published:
         never, first = settings.get("suppress_ids", ()), settings.get("suppress_ids_begin", ())
     elif settings.get("kind") == Whisper.kind:
         network = KINDS.load(place)
+        _check_tokenizer(place, settings)
         writing = sizes(Writing, settings.get("writing", {}), str(place), "what a Whisper writes")
         if not languages:
             _english(network, place)
@@ -105,7 +109,8 @@ def published(place: Path, *, languages: bool = False) -> Published:
         generation = _json(path) if path.is_file() else settings
         never = generation.get("suppress_tokens") or ()
         first = generation.get("begin_suppress_tokens") or ()
-    network = Whisper(**_sizes(state, place, settings.get("encoder_attention_heads")))
+    with rebuilding(place):
+        network = Whisper(**_sizes(state, place, settings.get("encoder_attention_heads")))
     fill(network, state, place)
     if not languages:
         _english(network, place)
@@ -113,6 +118,25 @@ def published(place: Path, *, languages: bool = False) -> Published:
         _writing(network, place / TOKENIZER), never=_real(never), not_first=_real(first)
     )
     return Published(network.eval(), writing, place / TOKENIZER)
+
+
+def _check_tokenizer(place: Path, settings: Mapping[str, Any]) -> None:
+    """Refuses a folder of ours whose tokenizer is another than the one it was written with.
+
+    Folders of earlier releases do not state its digest.
+    """
+    stated = settings.get(TOKENIZER_DIGEST)
+    try:
+        if stated is None or hashlib.sha256((place / TOKENIZER).read_bytes()).hexdigest() == stated:
+            return
+    except OSError as error:
+        raise VoicenymError(f"{place / TOKENIZER}: {error.strerror}; it comes with Whisper") from (
+            error
+        )
+    raise VoicenymError(
+        f"{place / TOKENIZER}: damaged, or not that of the weights beside it (its SHA-256 is not "
+        f"the one in {CONFIG}); delete the folder, and pull, convert or train the weights again"
+    )
 
 
 def _english(network: Whisper, place: Path) -> None:
@@ -148,7 +172,11 @@ def save_published(one: Published, folder: Path, card: Mapping[str, Any]) -> Non
         tokenizer = one.tokenizer.read_bytes()
     except OSError as error:
         raise VoicenymError(f"{one.tokenizer}: {error.strerror}; it comes with Whisper") from error
-    KINDS.save(one.network, folder, card, half=True, writing=dataclasses.asdict(one.writing))
+    about: dict[str, Any] = {
+        "writing": dataclasses.asdict(one.writing),
+        TOKENIZER_DIGEST: hashlib.sha256(tokenizer).hexdigest(),
+    }
+    KINDS.save(one.network, folder, card, half=True, **about)
     write_inside(folder / TOKENIZER, tokenizer)
 
 

@@ -129,8 +129,16 @@ class Pipeline(Anonymizer):
         """Folder of the weights: the named one, else the user's own, else a bundled one."""
         if self.weights:
             return Path(self.weights)
-        own, bundled = home() / self.folder_name, assembly.BUNDLED / self.folder_name
+        own, bundled = self._own, assembly.BUNDLED / self.folder_name
         return own if own.exists() or not bundled.is_dir() else bundled
+
+    @property
+    def own_weights(self) -> str:
+        return str(self.folder) if not self.weights and self.folder == self._own else ""
+
+    @property
+    def _own(self) -> Path:
+        return home() / self.folder_name
 
     def check(self) -> None:
         """Loads all modules.

@@ -106,6 +106,8 @@ def live_voice(
         say(line)
     if given:
         say(f"figures are of the default settings of {name}; yours were not measured")
+    if own := anonymizer.own_weights:
+        say(f"figures are of the bundled weights of {name}; yours in {own} were not measured")
     secret, stored = key_of_run(key, say)
     latest = anonymizer.last_live_revision or anonymizer.revisions[-1]
     revision = min(anonymizer.revision_for(secret), latest)

@@ -1,0 +1,140 @@
+"""Limit of the tensors that are made while a network is built from a configuration.
+
+A configuration may be another's work. One that states a size of 10^9 would fill the memory before
+its tensors are compared with the weights, and the system would end the process, or others. A
+network that fits its weights has hardly more numbers than their file has bytes; what is built of a
+folder may therefore make a certain number of elements, and an error follows before more are made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from voicenym.errors import VoicenymError
+from voicenym.nets.weights.weight_files import CONFIG
+
+FREE = 1 << 27
+"""Elements that any folder may ask for, 512 MB: tables and buffers, which are not stored, and
+parts that other folders hold."""
+PER_BYTE = 8
+"""Elements for each byte of a folder's files: weights of four bits are two in a byte, and both the
+random initial weights and their intermediate results count."""
+LEAST = 1 << 10
+"""Elements that a tensor counts at least: the objects around a small one take more memory than it
+does, so that their number is limited, too."""
+FACTORIES = frozenset(
+    getattr(torch, name)
+    for name in (
+        "arange", "bartlett_window", "blackman_window", "empty", "empty_like", "empty_permuted",
+        "empty_strided", "eye", "full", "full_like", "hamming_window", "hann_window",
+        "kaiser_window", "linspace", "logspace", "normal", "ones", "ones_like", "rand", "rand_like",
+        "randint", "randint_like", "randn", "randn_like", "randperm", "tril_indices",
+        "triu_indices", "zeros", "zeros_like",
+    )
+) | frozenset(
+    getattr(torch.Tensor, name)
+    for name in ("new", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "repeat")
+)  # fmt: skip
+"""Functions that make a tensor of a size that an argument states."""
+FILLERS = frozenset((torch.Tensor.normal_, torch.Tensor.uniform_))
+"""Functions that first touch the memory of a tensor, such as one of the old constructor
+``torch.Tensor(size)``, which is not seen here and only reserves it."""
+
+
+class Counter(TorchFunctionMode):
+    """Counts the elements of new tensors.
+
+    Args:
+        most: elements; beyond them :attr:`refusal` is raised.
+        refusal: the error.
+    """
+
+    def __init__(self, most: int, refusal: VoicenymError) -> None:
+        super().__init__()
+        self.left, self.refusal = most, refusal
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        # of nested folders the inner one has its own limit
+        if func in _COUNTED and _CURRENT.get() is self:
+            self.left -= max(_elements(func, args, kwargs), LEAST)
+            if self.left < 0:
+                raise self.refusal
+        return func(*args, **kwargs)
+
+
+_COUNTED = FACTORIES | FILLERS
+_CURRENT: ContextVar[Counter | None] = ContextVar("current", default=None)
+
+
+def _elements(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
+    """Number of elements that a function would make in memory; 0 of those of the device meta."""
+    if func in FILLERS:
+        return 0 if args[0].is_meta else args[0].numel()
+    if torch.device(kwargs.get("device") or "cpu").type == "meta":
+        return 0
+    if func in _BY_SIZES and args and all(type(number) is int for number in args):
+        return math.prod(args)
+    like = next((x for x in args if isinstance(x, torch.Tensor)), None)
+    if like is not None:
+        # on the device meta nothing is made, but the shape is known
+        args = tuple(x.to("meta") if isinstance(x, torch.Tensor) else x for x in args)
+    if like is None or "device" in kwargs:
+        kwargs = {**kwargs, "device": "meta"}
+    kwargs.pop("generator", None)
+    kwargs.pop("out", None)
+    made = func(*args, **kwargs)
+    return int(made.numel())
+
+
+_BY_SIZES = frozenset((torch.empty, torch.zeros, torch.ones, torch.rand, torch.randn))
+
+
+@contextmanager
+def limited(place: Path | str) -> Iterator[None]:
+    """Context manager in which no more is allocated than weights of a folder can need.
+
+    Args:
+        place: folder, or file of weights.
+
+    Raises:
+        VoicenymError: a network inside would be much larger than the files of its weights.
+    """
+    size = _bytes(Path(place))
+    named = Path(place) / CONFIG if Path(place).is_dir() else Path(place)
+    counter = Counter(
+        FREE + PER_BYTE * size,
+        VoicenymError(
+            f"{named}: states sizes of a network that is far larger than the {size:,} bytes of its "
+            "weights, and nothing is made of it; fetch or train it again"
+        ),
+    )
+    outer = _CURRENT.set(counter)
+    try:
+        with counter:
+            yield
+    finally:
+        _CURRENT.reset(outer)
+
+
+def _bytes(place: Path) -> int:
+    """Size of a file, or of the files of a folder; 0 if there are none."""
+    try:
+        files = list(place.iterdir()) if place.is_dir() else [place]
+        return sum(path.stat().st_size for path in files if path.is_file())
+    except OSError:
+        return 0

@@ -1,0 +1,91 @@
+"""Networks of enormous sizes: an error that names the file before the memory is full."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+from voicenym.errors import VoicenymError
+from voicenym.nets import allocation_limit
+from voicenym.nets.allocation_limit import FREE, LEAST, PER_BYTE, limited
+from voicenym.nets.checkpoint import CONFIG, WEIGHTS, rebuilding
+from voicenym.nets.speakers import speaker_encoders as encoders
+
+SMALL = {"channels": 16, "size": 12, "attention": 8, "squeeze": 8}
+
+
+@pytest.fixture
+def nothing_is_free(monkeypatch):
+    monkeypatch.setattr(allocation_limit, "FREE", 0)
+
+
+def test_a_network_of_an_enormous_size_is_refused(tmp_path):
+    encoders.save(encoders.make("ecapa", SMALL), tmp_path)
+    config = json.loads((tmp_path / CONFIG).read_text("utf-8"))
+    for size in ("channels", "size", "attention"):
+        options = {**config["options"], size: 10**9}
+        (tmp_path / CONFIG).write_text(json.dumps({**config, "options": options}), "utf-8")
+        with pytest.raises(VoicenymError, match=r"far larger than the [\d,]+ bytes") as caught:
+            encoders.load(tmp_path)
+        assert str(tmp_path / CONFIG) in str(caught.value)
+
+
+def test_as_many_elements_are_made_as_the_files_allow(tmp_path, nothing_is_free):
+    (tmp_path / WEIGHTS).write_bytes(bytes(4 * LEAST))
+    most = PER_BYTE * 4 * LEAST
+    with limited(tmp_path):
+        torch.empty(most - LEAST)
+        torch.zeros(1)
+    with pytest.raises(VoicenymError), limited(tmp_path):
+        torch.empty(most + 1)
+    torch.empty(most + 1)  # the limit ends with the context
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.empty(10**9, 10**3),
+        lambda: torch.empty((10**9, 10**3)),
+        lambda: torch.zeros(10**12),
+        lambda: torch.arange(10**12),
+        lambda: torch.linspace(0.0, 1.0, 10**12),
+        lambda: torch.eye(10**7),
+        lambda: torch.full((10**12,), 1.0),
+        lambda: torch.hann_window(10**12),
+        lambda: torch.randn(10**12, generator=torch.Generator()),
+        lambda: torch.zeros(10).repeat(10**11),
+        lambda: torch.zeros(10).new_zeros(10**12),
+        lambda: torch.empty_like(torch.empty(10**12, device="meta"), device="cpu"),
+        lambda: torch.Tensor(2 * 10**7).uniform_(),
+        lambda: torch.nn.Linear(10**6, 10**6),
+        lambda: torch.nn.LSTM(10**6, 10**6),
+        lambda: torch.nn.Embedding(10**12, 1),
+        lambda: torch.nn.ModuleList(torch.nn.LayerNorm(1) for _ in range(10**9)),
+    ],
+)
+def test_every_way_to_make_a_tensor_is_counted(make, tmp_path, monkeypatch):
+    monkeypatch.setattr(allocation_limit, "FREE", 1 << 20)
+    with pytest.raises(VoicenymError, match="far larger"), rebuilding(tmp_path):
+        make()
+
+
+def test_what_is_on_no_device_takes_no_memory(tmp_path):
+    with limited(tmp_path):
+        assert torch.empty(FREE, FREE, device="meta").numel() == FREE**2
+        with torch.device("meta"):
+            torch.nn.Linear(10**6, 10**6)
+
+
+def test_a_folder_inside_has_a_limit_of_its_own(tmp_path, nothing_is_free):
+    outer, inner = tmp_path / "outer", tmp_path / "inner"
+    for folder, size in ((outer, LEAST), (inner, 4 * LEAST)):
+        folder.mkdir()
+        (folder / WEIGHTS).write_bytes(bytes(size))
+    with limited(outer):
+        with limited(inner):
+            torch.empty(2 * PER_BYTE * LEAST)
+        torch.empty(PER_BYTE * LEAST)
+        with pytest.raises(VoicenymError, match="outer"):
+            torch.empty(1)
