@@ -11,7 +11,7 @@ GRADES = (
     (WEAKLY, "weakly", "weakly protected"),
     (PARTLY, "partly", "partly protected"),
 )
-BROKEN = "every attacker is broken"
+BROKEN = "every attacker without the key is broken"
 UNINFORMED = "no attacker that knows it attacked it"
 UNCHECKED = "no attacker that knows it was shown to work, on it or on controls"
 NOT_ATTACKED = "no attacker without the key was tried"
