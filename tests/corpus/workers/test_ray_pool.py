@@ -370,3 +370,35 @@ def test_a_node_without_the_package_is_named_with_its_cure():
     said = RuntimeError("The actor died:\n\nModuleNotFoundError: No module named 'voicenym'\n")
     with pytest.raises(CorpusError, match=r"lacks a package.*'voicenym'.*install voicenym .* each"):
         list(pool._lost(actor, said))
+
+
+class Lost(Exception):
+    pass
+
+
+def actors_that(fates, monkeypatch):
+    """A pool of one worker, whose actors begin or die in turn as ``fates`` says."""
+    fake = SimpleNamespace(
+        wait=lambda refs, **_: (refs[:1], refs[1:]),
+        get=lambda ref: ref(),
+        exceptions=SimpleNamespace(RayTaskError=KeyError, RayError=Lost),
+    )
+    monkeypatch.setattr(ray_pool, "imported", lambda: fake)
+    pool = RayPool(1, lambda: None)
+
+    def dies():
+        raise Lost("the node is gone")
+
+    for begins in fates:
+        fate = (lambda: (ray_pool.DONE, ray_pool.voicenym.__version__)) if begins else dies
+        actor = ray_pool._Actor(None, fate)
+        pool._actors = [actor]
+        list(pool._settled())
+        assert actor.is_ready == begins
+
+
+def test_actors_that_die_before_they_begin_end_a_run_unless_others_begin(monkeypatch):
+    starts = ray_pool.STARTS
+    actors_that(([False] * starts + [True]) * 5, monkeypatch)
+    with pytest.raises(CorpusError, match="end before they begin: the node is gone"):
+        actors_that([True] + [False] * (starts + 1), monkeypatch)

@@ -42,7 +42,7 @@ DEATHS = 2
 LOST_AFTER = 30.0
 """Seconds without an answer after which the nodes of the cluster are counted."""
 STARTS = 3
-"""Times per worker that an actor may die before it begins a task."""
+"""Times per worker that actors may die before they begin a task, with none that begins between."""
 
 
 class _InCompany(Death):
@@ -243,6 +243,7 @@ class RayPool(Generic[T, A]):
                 raise content
             if ref == actor.ready:
                 actor.is_ready = _same_release(content)
+                self._losses = 0  # nodes that go for good reasons end no long run
             else:
                 yield from self._answered(actor.tasks.pop(ref), content)
 
