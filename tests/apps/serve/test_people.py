@@ -85,6 +85,7 @@ def test_a_job_hides_people_too_and_says_why_it_has_no_audit(server, speech):
         audit = client.get(f"/v1/audit/{done['audit']}").json()
         assert "turns" in audit["refused"]
         assert client.get(job["links"]["result"]).status_code == 200
+        assert client.delete(job["links"]["result"]).status_code == 204
     assert server.is_wiped()
 
 

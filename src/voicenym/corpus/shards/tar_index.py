@@ -22,7 +22,7 @@ MOST_HEADER = 1 << 20
 MOST_MEMBERS = 2_000_000
 """Most members of a shard."""
 BLOCK = tarfile.BLOCKSIZE
-PADDING = 1 << 20
+PADDING = 1 << 16
 """Bytes after the end mark that are read at a time."""
 TEXTS = ("txt", "cls")
 """Extensions of members that may be kept as they are."""
