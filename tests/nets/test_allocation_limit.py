@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -69,6 +71,71 @@ def test_every_way_to_make_a_tensor_is_counted(make, tmp_path, monkeypatch):
     monkeypatch.setattr(allocation_limit, "FREE", 1 << 20)
     with pytest.raises(VoicenymError, match="far larger"), rebuilding(tmp_path):
         make()
+
+
+NUMBERS = torch.zeros(3, 4)
+
+
+@pytest.mark.parametrize(
+    ("make", "elements"),
+    [
+        (lambda: torch.zeros(5, 7), 35),
+        (lambda: torch.zeros(()), 1),
+        (lambda: torch.zeros(torch.Size((5, 7))), 35),
+        (lambda: torch.ones(size=(5, 7)), 35),
+        (lambda: torch.empty_strided((5, 7), (7, 1)), 35),
+        (lambda: torch.full((5, 7), 3), 35),
+        (lambda: torch.full(size=(5, 7), fill_value=2.0), 35),
+        (lambda: torch.randint(9, (5, 7)), 35),
+        (lambda: torch.randint(1, 9, size=(5, 7)), 35),
+        (lambda: torch.randperm(11), 11),
+        (lambda: torch.normal(0.0, 1.0, (5, 7)), 35),
+        (lambda: torch.normal(NUMBERS, 1.0), 12),
+        (lambda: torch.arange(10), 10),
+        (lambda: torch.arange(2, 10, 3), 3),
+        (lambda: torch.arange(0.0, 1.0, 0.25), 4),
+        (lambda: torch.arange(end=10, start=4), 6),
+        (lambda: torch.linspace(0.0, 1.0, 13), 13),
+        (lambda: torch.linspace(0.0, 1.0, steps=13), 13),
+        (lambda: torch.hann_window(400, periodic=False), 400),
+        (lambda: torch.kaiser_window(window_length=30), 30),
+        (lambda: torch.eye(5), 25),
+        (lambda: torch.eye(5, 3), 15),
+        (lambda: torch.tril_indices(4, 4), 32),
+        (lambda: torch.zeros_like(NUMBERS), 12),
+        (lambda: torch.full_like(NUMBERS, 2.0), 12),
+        (lambda: NUMBERS.new_zeros(5, 7), 35),
+        (lambda: NUMBERS.new_full((5, 7), 2.0), 35),
+        (lambda: NUMBERS.repeat(2, 5), 120),
+        (lambda: NUMBERS.repeat((2, 1, 5)), 120),
+    ],
+)
+def test_elements_are_told_from_the_arguments(make, elements, tmp_path, monkeypatch):
+    """Small tensors count as one of :data:`LEAST`; here as they are."""
+    monkeypatch.setattr(allocation_limit, "LEAST", 0)
+    counted = []
+
+    class Noted(allocation_limit.Counter):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            if func in allocation_limit._COUNTED:
+                counted.append(allocation_limit._elements(func, args, dict(kwargs or {})))
+            return func(*args, **(kwargs or {}))
+
+    with Noted(0, VoicenymError("no")):
+        make()
+    assert counted[0] == elements
+
+
+def test_no_compiler_is_imported_to_count():
+    code = (
+        "import sys, torch\n"
+        "from voicenym.nets.allocation_limit import limited\n"
+        "with limited('.'):\n"
+        "    torch.hann_window(400), torch.arange(0.0, 9.0), torch.zeros(3).repeat(2)\n"
+        "print('torch._dynamo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_what_is_on_no_device_takes_no_memory(tmp_path):

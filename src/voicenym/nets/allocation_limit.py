@@ -81,27 +81,62 @@ _COUNTED = FACTORIES | FILLERS
 _CURRENT: ContextVar[Counter | None] = ContextVar("current", default=None)
 
 
-def _elements(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> int:
-    """Number of elements that a function would make in memory; 0 of those of the device meta."""
+def _elements(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
+    """Number of elements that a function would make in memory; 0 of those of the device meta.
+
+    It is told from the arguments: to make the same on the device meta would import the compiler of
+    torch, which takes seconds.
+    """
     if func in FILLERS:
         return 0 if args[0].is_meta else args[0].numel()
     if torch.device(kwargs.get("device") or "cpu").type == "meta":
         return 0
-    if func in _BY_SIZES and args and all(type(number) is int for number in args):
-        return math.prod(args)
-    like = next((x for x in args if isinstance(x, torch.Tensor)), None)
-    if like is not None:
-        # on the device meta nothing is made, but the shape is known
-        args = tuple(x.to("meta") if isinstance(x, torch.Tensor) else x for x in args)
-    if like is None or "device" in kwargs:
-        kwargs = {**kwargs, "device": "meta"}
-    kwargs.pop("generator", None)
-    kwargs.pop("out", None)
-    made = func(*args, **kwargs)
-    return int(made.numel())
+    name = func.__name__
+    own = args[0] if args and isinstance(args[0], torch.Tensor) else None
+    rest = args[1:] if own is not None else args
+    if name == "repeat" and own is not None:
+        return own.numel() * math.prod(_numbers(rest, kwargs.get("repeats")))
+    if name.endswith("_like"):
+        return (own if own is not None else kwargs["input"]).numel()
+    if name == "new_tensor":  # of data that are there
+        return 0
+    if name == "arange":
+        return _length_of_range(*_given(rest, kwargs, "start", "end", "step"))
+    if name in ("linspace", "logspace"):
+        return int(_given(rest, kwargs, "start", "end", "steps")[2] or 0)
+    if name.endswith("_window"):
+        return int(_given(rest, kwargs, "window_length")[0] or 0)
+    if name == "eye":
+        rows, columns = _given(rest, kwargs, "n", "m")
+        return int(rows) * int(rows if columns is None else columns)
+    if name in ("tril_indices", "triu_indices"):
+        rows, columns = _given(rest, kwargs, "row", "col")
+        return 2 * int(rows) * int(columns)
+    sizes = _numbers(rest, kwargs.get("size"))
+    if name == "normal" and not sizes:  # of the size of its means and deviations
+        return max((x.numel() for x in (*args, *kwargs.values()) if torch.is_tensor(x)), default=0)
+    return math.prod(sizes)
 
 
-_BY_SIZES = frozenset((torch.empty, torch.zeros, torch.ones, torch.rand, torch.randn))
+def _numbers(args: tuple[Any, ...], named: Any) -> tuple[int, ...]:
+    """A size: by name, as the first sequence among arguments, or as integers one by one."""
+    sequence = next((x for x in (named, *args) if isinstance(x, (tuple, list))), None)
+    numbers = args if sequence is None else sequence
+    return tuple(int(number) for number in numbers if not isinstance(number, (float, bool)))
+
+
+def _given(args: tuple[Any, ...], kwargs: Mapping[str, Any], *names: str) -> tuple[Any, ...]:
+    """Arguments by position or by name; None where there is none."""
+    places = dict(zip(names, args, strict=False))
+    return tuple(places.get(name, kwargs.get(name)) for name in names)
+
+
+def _length_of_range(start: Any, end: Any, step: Any) -> int:
+    """Length of ``torch.arange``, whose first argument is the end where it is alone."""
+    if end is None:
+        start, end = 0, start
+    length = (float(end) - float(start or 0)) / float(step or 1)
+    return max(0, math.ceil(length)) if math.isfinite(length) else 1 << 62
 
 
 @contextmanager
