@@ -377,7 +377,14 @@ def test_a_known_lag_shortens_the_delay_and_no_block_is_missing(system):
     clock = itertools.count(0.0, 1e-4).__next__
     choice = choose_block(lambda: anonymize.stream(key, rate), rate, clock=clock)
     assert choice.lag < anonymize.stream(key, rate).latency
-    engine = LiveEngine(lambda: anonymize.stream(key, rate), rate, choice.block, 0, lag=choice.lag)
+    engine = LiveEngine(  # of which no block is late
+        lambda: anonymize.stream(key, rate),
+        rate,
+        choice.block,
+        0,
+        lag=choice.lag,
+        clock=lambda: 0.0,
+    )
     engine.work()
     assert engine.lag == choice.lag
     engine.stop()
