@@ -24,7 +24,7 @@ import soxr
 import websockets
 
 import serve
-from voicenym.apps.serve.live_frames import SoundFrame, read_answer, sound
+from voicenym.apps.serve.live_processes.live_frames import SoundFrame, read_answer, sound
 
 RATE = 16_000
 TRIES = 20

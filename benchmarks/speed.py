@@ -27,7 +27,7 @@ import mcadams_reference
 import voicenym
 from voicenym.anonymizer import usable
 from voicenym.corpus import DEFAULT_SYSTEM
-from voicenym.dsp import lpc
+from voicenym.dsp.envelopes import lpc
 from voicenym.dsp.overlap_add import root_hann
 from voicenym.nets.words.code_memory import fresh_memory
 

@@ -50,7 +50,7 @@ from voicenym.evaluation.trial_plans.trials import build
 from voicenym.metrics.bootstrap_draws import Drawn, share
 from voicenym.metrics.eer import equal_error
 from voicenym.metrics.opinion import rating
-from voicenym.metrics.phone_error_rate import phone_counts
+from voicenym.metrics.words.phone_error_rate import phone_counts
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import SILENCE, Phone, States
 from voicenym.recognition.language_models.ngram import NGram

@@ -6,7 +6,7 @@ import soundfile
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicenym.apps.serve.output_formats import converted
+from voicenym.apps.serve.forms.output_formats import converted
 from voicenym.audio import open_reader
 from voicenym.corpus.recording import Recording
 from voicenym.diarization.recording_signal import mono

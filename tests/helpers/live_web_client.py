@@ -13,7 +13,7 @@ import numpy as np
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
-from voicenym.apps.serve.live_frames import SoundFrame, read_answer, sound
+from voicenym.apps.serve.live_processes.live_frames import SoundFrame, read_answer, sound
 from voicenym.live.live_state import State
 
 

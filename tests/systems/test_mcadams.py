@@ -124,7 +124,8 @@ def centre(signal: torch.Tensor, rate: int, low: float, high: float) -> float:
 def test_low_poles_rise_and_high_ones_fall_for_alpha_below_one():
     rate = 16000
     noise = torch.randn(rate, 1, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    from voicenym.dsp import lpc, quadratic_factors
+    from voicenym.dsp.envelopes import lpc
+    from voicenym.dsp.polynomials import quadratic_factors
 
     for frequency in (900.0, 5000.0):
         r, angle = 0.97, 2 * math.pi * frequency / rate

@@ -7,7 +7,7 @@ import torch
 
 from voicenym.anonymizer import load
 from voicenym.audio import Audio
-from voicenym.dsp.average_voice import AverageVoiceReader
+from voicenym.dsp.envelopes.average_voice import AverageVoiceReader
 from voicenym.dsp.pitch.online import PitchStream
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Key

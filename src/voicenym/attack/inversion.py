@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     import torch
 
     from voicenym.anonymizer import Anonymizer
-    from voicenym.dsp.psola import Retuning
+    from voicenym.dsp.pitch_changes.psola import Retuning
     from voicenym.dsp.voice_measurement import Reading
 
 GRID = 4097

@@ -14,7 +14,8 @@ from voicenym.corpus.readers.present_recordings import present
 from voicenym.corpus.readers.speaker_folders import recordings_of_folders
 from voicenym.corpus.readers.tsv_manifest import recordings_of_manifest
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.shards import shard_plan, store_locations
+from voicenym.corpus.shards import shard_plan
+from voicenym.corpus.shards.stores import store_locations
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError, VoicenymError
 
@@ -78,7 +79,8 @@ def recordings(
             folder, a folder of such folders (as the VoicePrivacy Challenges lay them out), a lhotse
             manifest of cuts, or a TSV manifest (:mod:`voicenym.corpus.readers.tsv_manifest`), whose
             paths are relative to it; or a shard, a folder of shards, or a URL of an object store,
-            whose recordings become private copies (:mod:`voicenym.corpus.shards.private_copies`).
+            whose recordings become private copies
+            (:mod:`voicenym.corpus.shards.stores.private_copies`).
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
         left_out: collects recordings whose files are missing and incomplete rows; the default

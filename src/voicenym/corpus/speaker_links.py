@@ -22,8 +22,9 @@ from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.run_records.run_log import LOG_NAME, LONGEST_LINE, RunLog
-from voicenym.corpus.shards import shard_ledger, shard_links, store_locations
+from voicenym.corpus.shards import shard_ledger, shard_links
 from voicenym.corpus.shards.shard_unit import LEDGER
+from voicenym.corpus.shards.stores import store_locations
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 from voicenym.special_files import refuse_named_pipe

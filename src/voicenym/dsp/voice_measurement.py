@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy
 import torch
 
-from voicenym.dsp import formants as resonances
-from voicenym.dsp.formants import FEWEST_FRAMES, LOUD_DB
+from voicenym.dsp.envelopes import formants as resonances
+from voicenym.dsp.envelopes.formants import FEWEST_FRAMES, LOUD_DB
 from voicenym.dsp.pitch.recorded_pitch import PitchRecorder, RecordedPitch
 from voicenym.dsp.resampling import RateChanger
 from voicenym.dsp.syllables import articulation_rate

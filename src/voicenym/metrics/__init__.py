@@ -35,7 +35,7 @@ from voicenym.metrics.voice_distinctiveness import (
 )
 from voicenym.metrics.voice_diversity import cross_similarity_distance, mixture_entropy
 from voicenym.metrics.weighted import WeightedMean, weighted_eer, weighted_gain, weighted_ratio
-from voicenym.metrics.word_error_rate import ErrorRate, normalise, word_counts, word_errors
+from voicenym.metrics.words.word_error_rate import ErrorRate, normalise, word_counts, word_errors
 from voicenym.metrics.zebra import Zebra, zebra
 
 __all__ = [

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
-from voicenym.dsp.psola import Psola, Retuning
-from voicenym.dsp.psola_envelope_warp import PsolaEnvelopeWarp
+from voicenym.dsp.pitch_changes.psola import Psola, Retuning
+from voicenym.dsp.pitch_changes.psola_envelope_warp import PsolaEnvelopeWarp
 from voicenym.dsp.voice_measurement import USUAL_NEUTRAL, Reader, Reading
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym

@@ -10,10 +10,11 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core
-from voicenym.dsp import lpc, quadratic_factors
 from voicenym.dsp.analysis_memory import analysed
-from voicenym.dsp.envelope import keep_energy
+from voicenym.dsp.envelopes import lpc
+from voicenym.dsp.envelopes.envelope import keep_energy
 from voicenym.dsp.overlap_add import OverlapAdd, root_hann
+from voicenym.dsp.polynomials import quadratic_factors
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 

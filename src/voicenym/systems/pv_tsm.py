@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from voicenym.anonymizer import Anonymizer, Card, Core
 from voicenym.dsp.overlap_add import OverlapAdd
-from voicenym.dsp.phase_vocoder import OVERLAP, PitchShifter
+from voicenym.dsp.pitch_changes.phase_vocoder import OVERLAP, PitchShifter
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 

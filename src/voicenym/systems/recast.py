@@ -10,9 +10,15 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
-from voicenym.dsp import envelope
-from voicenym.dsp.average_voice import AverageVoice, AverageVoiceReader, EnvelopeFrames
-from voicenym.dsp.frequency_warps import bent_bins
+from voicenym.dsp.envelopes import envelope
+from voicenym.dsp.envelopes.average_voice import AverageVoice, AverageVoiceReader, EnvelopeFrames
+from voicenym.dsp.envelopes.frequency_warps import bent_bins
+from voicenym.dsp.envelopes.typical_envelope import (
+    MEAN_CEPSTRUM,
+    REFERENCE_RATE,
+    around_average,
+    reference_envelope,
+)
 from voicenym.dsp.overlap_add import OverlapAdd
 from voicenym.dsp.pitch.f0_statistics import (
     TYPICAL_LOG_F0,
@@ -23,12 +29,6 @@ from voicenym.dsp.pitch.f0_statistics import (
 )
 from voicenym.dsp.pitch.online import Pitch
 from voicenym.dsp.pitch.recorded_pitch import PitchFollower
-from voicenym.dsp.typical_envelope import (
-    MEAN_CEPSTRUM,
-    REFERENCE_RATE,
-    around_average,
-    reference_envelope,
-)
 from voicenym.dsp.voice_source import Noise, PulseTrain
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym

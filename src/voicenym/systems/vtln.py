@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core
-from voicenym.dsp import envelope
 from voicenym.dsp.analysis_memory import analysed
-from voicenym.dsp.frequency_warps import bilinear, quadratic
+from voicenym.dsp.envelopes import envelope
+from voicenym.dsp.envelopes.frequency_warps import bilinear, quadratic
 from voicenym.dsp.overlap_add import OverlapAdd, root_hann
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym

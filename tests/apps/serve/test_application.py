@@ -13,14 +13,15 @@ import pytest
 from asgi_calls import call
 
 from voicenym.apps.serve import application as module
-from voicenym.apps.serve import job_routes, multipart_upload
 from voicenym.apps.serve import service as service_module
 from voicenym.apps.serve.application import application, is_metered, is_open
+from voicenym.apps.serve.forms import multipart_upload
+from voicenym.apps.serve.forms.multipart_upload import Upload
+from voicenym.apps.serve.forms.people_choice import people_of
 from voicenym.apps.serve.job_runner import JobRunner
 from voicenym.apps.serve.key_store import KeyStore
-from voicenym.apps.serve.live_request import live_request
-from voicenym.apps.serve.multipart_upload import Upload
-from voicenym.apps.serve.people_choice import people_of
+from voicenym.apps.serve.routes import job_routes
+from voicenym.apps.serve.routes.live_request import live_request
 from voicenym.apps.serve.service import Service, WorkLimits
 from voicenym.apps.web.hardening import Protection
 from voicenym.apps.web.problem_details import Problem

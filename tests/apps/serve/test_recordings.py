@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from voicenym.apps.serve.setting_fields import EXAMPLE
+from voicenym.apps.serve.forms.setting_fields import EXAMPLE
 from voicenym.audio import read
 
 NAME = "Anna Kowalska.wav"

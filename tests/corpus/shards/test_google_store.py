@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from shard_material import said, tree, web_shard
 
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards.stores import object_store
 
 os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # asks by gRPC else
 fsspec = pytest.importorskip("fsspec")

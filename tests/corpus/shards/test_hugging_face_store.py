@@ -14,7 +14,7 @@ import pytest
 from shard_material import members, said, web_shard
 
 from voicenym.corpus.recordings import recordings
-from voicenym.corpus.shards.private_copies import private_copies
+from voicenym.corpus.shards.stores.private_copies import private_copies
 
 fsspec = pytest.importorskip("fsspec")
 pytest.importorskip("huggingface_hub")

@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 from shard_material import said, sound, web_shard
 
-from voicenym.corpus.shards import object_store
+from voicenym.corpus.shards.stores import object_store
 from voicenym.errors import DependencyError
 
 fsspec = pytest.importorskip("fsspec")

@@ -13,7 +13,7 @@ import pytest
 from shard_material import add, shar, sound, web_shard
 
 from voicenym.corpus.recordings import recordings, skipped
-from voicenym.corpus.shards.private_copies import private_copies
+from voicenym.corpus.shards.stores.private_copies import private_copies
 from voicenym.corpus.skipped import LeftOut
 from voicenym.errors import AudioError, CorpusError
 

@@ -13,12 +13,12 @@ import pytest
 from shard_material import add, sound, web_shard
 
 from voicenym.corpus.batches.batch import Job
-from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.shard_ledger import ledger_of
 from voicenym.corpus.shards.shard_plan import plan_units
 from voicenym.corpus.shards.shard_runner import run_shards
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, survey
 from voicenym.corpus.shards.shard_unit import Unit
+from voicenym.corpus.shards.stores import object_store
 from voicenym.pseudonym import Key
 
 KEY = Key(bytes(range(100, 132)))

@@ -14,7 +14,7 @@ from voicenym.errors import CorpusError
 def test_measurements_read_stores(store, tmp_path, temporary):
     """Shards, folders of speakers with texts, and a manifest that names a file of this machine."""
     from voicenym.corpus.recordings import recordings
-    from voicenym.corpus.shards.private_copies import private_copies
+    from voicenym.corpus.shards.stores.private_copies import private_copies
     from voicenym.corpus.skipped import LeftOut
 
     for name in ("ann/1", "ann/2", "bob/1"):
@@ -44,7 +44,7 @@ def test_measurements_read_stores(store, tmp_path, temporary):
 
 def test_kaldi_folders_of_a_store_are_read_and_name_nothing_outside(store, tmp_path, temporary):
     from voicenym.corpus.recordings import recordings
-    from voicenym.corpus.shards.private_copies import private_copies
+    from voicenym.corpus.shards.stores.private_copies import private_copies
     from voicenym.corpus.skipped import LeftOut
 
     elsewhere = tmp_path / "elsewhere/secret.wav"
@@ -94,7 +94,7 @@ def test_kaldi_folders_of_a_store_are_read_and_name_nothing_outside(store, tmp_p
 
 def test_segments_of_a_store_are_cut_as_on_this_machine(store, tmp_path, temporary):
     from voicenym.corpus.recordings import recordings
-    from voicenym.corpus.shards.private_copies import private_copies
+    from voicenym.corpus.shards.stores.private_copies import private_copies
 
     path = tmp_path / "in/wav/day.wav"
     path.parent.mkdir(parents=True)
@@ -119,7 +119,7 @@ def test_lhotse_manifests_of_a_store_are_read_and_name_nothing_outside(
 ):
     lhotse = pytest.importorskip("lhotse")
     from voicenym.corpus.recordings import recordings
-    from voicenym.corpus.shards.private_copies import private_copies
+    from voicenym.corpus.shards.stores.private_copies import private_copies
     from voicenym.corpus.skipped import LeftOut
 
     cuts = []

@@ -16,7 +16,7 @@ from voicenym.metrics import eer
 from voicenym.metrics.cllr import MIN_COST
 from voicenym.metrics.eer import EQUAL_ERROR_RATE
 from voicenym.metrics.metric_inputs import Tally
-from voicenym.metrics.word_error_rate import WORDS
+from voicenym.metrics.words.word_error_rate import WORDS
 
 
 def test_scores_come_back_and_give_the_figures_of_the_report(found, tmp_path):

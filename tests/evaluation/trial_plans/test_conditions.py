@@ -19,7 +19,7 @@ from voicenym.evaluation.trial_plans.conditions import conditions, measurable
 from voicenym.evaluation.trial_plans.trials import Part, Trials, build
 from voicenym.metrics import eer, gain_of_voice_distinctiveness
 from voicenym.metrics.metric_inputs import RecognisedWords, SpeechPairs
-from voicenym.metrics.word_error_rate import WORDS
+from voicenym.metrics.words.word_error_rate import WORDS
 
 CHILDREN = 4
 

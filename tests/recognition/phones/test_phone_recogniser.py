@@ -12,7 +12,7 @@ import numpy as np
 
 from voicenym.audio import read
 from voicenym.errors import VoicenymError
-from voicenym.metrics.phone_error_rate import phone_counts
+from voicenym.metrics.words.phone_error_rate import phone_counts
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import States
 from voicenym.recognition.language_models.arpa import write_arpa

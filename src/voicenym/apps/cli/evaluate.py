@@ -137,7 +137,7 @@ def _run(request: Request) -> None:
 
     from voicenym.apps.cli.evaluating.evaluate_plan import plan_of
     from voicenym.corpus.batches.engines import engine_of, workers_of
-    from voicenym.corpus.shards.private_copies import private_copies
+    from voicenym.corpus.shards.stores.private_copies import private_copies
     from voicenym.evaluation import results_file
     from voicenym.evaluation.comparisons import saved_scores
     from voicenym.evaluation.measurements.finished_parts import forget

@@ -79,7 +79,7 @@ def build(
     from voicenym.corpus.batches.engines import engine_of, workers_of
     from voicenym.corpus.embedder import Embedder
     from voicenym.corpus.recordings import check_field, collect
-    from voicenym.corpus.shards.private_copies import private_copies
+    from voicenym.corpus.shards.stores.private_copies import private_copies
     from voicenym.identity.pools.affinity_propagation import clustered
     from voicenym.identity.pools.speaker_pool import Pool, save
     from voicenym.verification.verifiers import verifier

@@ -156,7 +156,7 @@ def serve(
     from voicenym.apps.cli.measured_systems.system_cards import system_cards
     from voicenym.apps.serve.application import application, is_metered, is_open
     from voicenym.apps.serve.key_store import KeyStore
-    from voicenym.apps.serve.live_sessions import LiveLimits
+    from voicenym.apps.serve.live_processes.live_sessions import LiveLimits
     from voicenym.apps.serve.service import Service, WorkLimits
     from voicenym.apps.web.bind_rules import Binding
     from voicenym.apps.web.hardening import Protection

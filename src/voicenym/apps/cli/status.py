@@ -33,7 +33,7 @@ def status(
 
     if "://" in run:
         from voicenym.corpus.shards.shard_ledger import status_of_store
-        from voicenym.corpus.shards.store_locations import is_url, location_of
+        from voicenym.corpus.shards.stores.store_locations import is_url, location_of
 
         run = location_of(run)
         found = status_of_store(run) if is_url(run) else status_of(Path(run))

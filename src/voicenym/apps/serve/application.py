@@ -9,17 +9,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from voicenym.apps.serve.health_routes import add_health_routes
-from voicenym.apps.serve.information_routes import add_information_routes
-from voicenym.apps.serve.job_routes import add_job_routes
-from voicenym.apps.serve.key_routes import add_key_routes
-from voicenym.apps.serve.live_socket import PATH as LIVE
-from voicenym.apps.serve.live_socket import LiveSocket
-from voicenym.apps.serve.process_access import close_memory
-from voicenym.apps.serve.recording_routes import add_recording_routes
-from voicenym.apps.serve.responses import problem_response
+from voicenym.apps.serve.routes.health_routes import add_health_routes
+from voicenym.apps.serve.routes.information_routes import add_information_routes
+from voicenym.apps.serve.routes.job_routes import add_job_routes
+from voicenym.apps.serve.routes.key_routes import add_key_routes
+from voicenym.apps.serve.routes.live_socket import PATH as LIVE
+from voicenym.apps.serve.routes.live_socket import LiveSocket
+from voicenym.apps.serve.routes.recording_routes import add_recording_routes
+from voicenym.apps.serve.routes.responses import problem_response
+from voicenym.apps.serve.routes.speaker_routes import add_speaker_routes
 from voicenym.apps.serve.service import Service
-from voicenym.apps.serve.speaker_routes import add_speaker_routes
+from voicenym.apps.serve.worker_isolation.process_access import close_memory
 from voicenym.apps.web.asgi_types import Application, Message, Receive, Scope, Send
 from voicenym.apps.web.hardening import Hardened, Protection, hardened
 from voicenym.apps.web.problem_details import is_defect, problem_of_any

@@ -12,11 +12,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from voicenym.apps.serve.confinement import confine
-from voicenym.apps.serve.people_choice import People
-from voicenym.apps.serve.recording_length import NAME, TooLongError, stated_seconds, too_long
+from voicenym.apps.serve.forms.people_choice import People
+from voicenym.apps.serve.forms.recording_length import NAME, TooLongError, stated_seconds, too_long
 from voicenym.apps.serve.speakers_task import SpeakersTask, find_speakers
 from voicenym.apps.serve.task_outcome import Outcome
+from voicenym.apps.serve.worker_isolation.confinement import confine
 from voicenym.apps.web.problem_details import disk_full, is_disk_full, problem_of
 from voicenym.apps.web.quiet_log import defect_lines
 from voicenym.errors import AudioError, VoicenymError
@@ -26,13 +26,14 @@ if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer
 
 MODULES = (
-    "voicenym.apps.serve.closed_copy",
+    "voicenym.apps.serve.worker_isolation.closed_copy",
     "torch", "numpy", "soxr", "soundfile", "av", "scipy.signal", "scipy.special", "tomllib",
     "voicenym.corpus.batches.single_file", "voicenym.corpus.batches.fallback",
     "voicenym.corpus.nearness.near_original", "voicenym.corpus.people.several_speakers",
     "voicenym.diarization.diarizer",
-    "voicenym.apps.serve.job_task", "voicenym.apps.serve.warm_systems",
-    "voicenym.apps.serve.live_task", "voicenym.live.live_engine", "voicenym.live.block_choice",
+    "voicenym.apps.serve.job_task", "voicenym.apps.serve.worker_isolation.warm_systems",
+    "voicenym.apps.serve.live_processes.live_task",
+    "voicenym.live.live_engine", "voicenym.live.block_choice",
     "voicenym.audio.sources.av_source", "voicenym.audio.sources.wav_reader",
     "voicenym.audio.sources.sndfile_source", "voicenym.audio.sinks.av_sink",
     "voicenym.audio.sinks.wav_sink", "voicenym.audio.sinks.sndfile_sink",
@@ -198,7 +199,7 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
     settings = given if made is anonymizer else {}  # the other system is made without any
     audit = _audit(task.source, target, made.card.name, settings) if task.audit else None
     if task.output_format is not None:
-        from voicenym.apps.serve.output_formats import converted
+        from voicenym.apps.serve.forms.output_formats import converted
 
         target = converted(target, task.output_format)
     return Outcome(

@@ -11,17 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from voicenym.apps.serve.forms.multipart_upload import Upload
+from voicenym.apps.serve.forms.people_choice import FIELDS as PEOPLE_FIELDS
+from voicenym.apps.serve.forms.people_choice import people_of
+from voicenym.apps.serve.forms.setting_fields import flag_of, is_unicode, settings_of
 from voicenym.apps.serve.job_runner import JobRunner, Progress
 from voicenym.apps.serve.job_store import DONE, FAILED, RUNNING, AuditStore, Job, JobStore
 from voicenym.apps.serve.job_task import Task
 from voicenym.apps.serve.key_store import KeyStore
-from voicenym.apps.serve.live_runner import LiveRunner
-from voicenym.apps.serve.live_sessions import LiveLimits, LiveSessions
-from voicenym.apps.serve.multipart_upload import Upload
-from voicenym.apps.serve.people_choice import FIELDS as PEOPLE_FIELDS
-from voicenym.apps.serve.people_choice import people_of
+from voicenym.apps.serve.live_processes.live_runner import LiveRunner
+from voicenym.apps.serve.live_processes.live_sessions import LiveLimits, LiveSessions
 from voicenym.apps.serve.server_metrics import ServerMetrics
-from voicenym.apps.serve.setting_fields import flag_of, is_unicode, settings_of
 from voicenym.apps.serve.speakers_task import SpeakersTask
 from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.web.problem_details import Problem, busy, is_defect, problem_of_any

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from voicenym.apps.serve.recording_length import stated_seconds, too_long
+from voicenym.apps.serve.forms.recording_length import stated_seconds, too_long
 
 NAME = "recording"
 """Of the recording in RTTM."""

@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 
 from voicenym.corpus.plans.earlier_tables import EarlierHere, EarlierRuns, ids_of
-from voicenym.corpus.shards import object_store, store_locations
 from voicenym.corpus.shards.shard_ledger import lines_of_store
 from voicenym.corpus.shards.shard_unit import LEDGER
+from voicenym.corpus.shards.stores import object_store, store_locations
 
 
 class EarlierInStore(EarlierRuns):

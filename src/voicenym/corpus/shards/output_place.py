@@ -10,7 +10,7 @@ from pathlib import Path
 from voicenym.audio.atomic import AtomicFile, temporary_folder
 from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.plans import timestamps
-from voicenym.corpus.shards import object_store, store_locations
+from voicenym.corpus.shards.stores import object_store, store_locations
 
 
 class OutputPlace:

@@ -18,8 +18,8 @@ from voicenym.corpus.run_records.run_lock import lives
 from voicenym.corpus.run_records.run_log import LOG_NAME
 from voicenym.corpus.run_records.run_state import LocalRunState, RunState
 from voicenym.corpus.run_records.run_status import RunStatus, status_from
-from voicenym.corpus.shards import object_store, store_locations
 from voicenym.corpus.shards.shard_unit import LEDGER
+from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.errors import CorpusError
 
 RUNS = f"{LEDGER}/run/"

@@ -9,7 +9,7 @@ from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.shards import shard_plan
-from voicenym.corpus.shards.shard_sample import FieldChoice
+from voicenym.corpus.shards.formats.shard_sample import FieldChoice
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, survey
 from voicenym.corpus.shards.shard_unit import RECORDING, Unit
 from voicenym.errors import CorpusError

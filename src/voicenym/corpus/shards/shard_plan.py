@@ -13,8 +13,7 @@ from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS, Found, Reason, walk, without_outputs
 from voicenym.corpus.readers.id_checks import check_id, printable
-from voicenym.corpus.shards import object_store, store_locations, store_tables, table_units
-from voicenym.corpus.shards.object_store import Listed
+from voicenym.corpus.shards import store_tables, table_units
 from voicenym.corpus.shards.shard_unit import (
     LEDGER,
     RECORDING,
@@ -24,6 +23,8 @@ from voicenym.corpus.shards.shard_unit import (
     Unit,
     kind_of,
 )
+from voicenym.corpus.shards.stores import object_store, store_locations
+from voicenym.corpus.shards.stores.object_store import Listed
 from voicenym.errors import CorpusError
 
 CUTS = re.compile(r"((?:.*/)?)cuts(\.\d+)?\.jsonl(\.gz)?")

@@ -11,19 +11,14 @@ from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS
 from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.shards import (
-    object_store,
-    private_copies,
-    shard_plan,
-    store_locations,
-    store_tables,
-)
-from voicenym.corpus.shards.object_store import Listed
-from voicenym.corpus.shards.shard_contents import Content, contents
-from voicenym.corpus.shards.shard_sample import FieldChoice
+from voicenym.corpus.shards import shard_plan, store_tables
+from voicenym.corpus.shards.formats.shard_contents import Content, contents
+from voicenym.corpus.shards.formats.shard_sample import FieldChoice
 from voicenym.corpus.shards.shard_source import plain_file
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, Survey, survey
 from voicenym.corpus.shards.shard_unit import RECORDING, Unit
+from voicenym.corpus.shards.stores import object_store, private_copies, store_locations
+from voicenym.corpus.shards.stores.object_store import Listed
 from voicenym.corpus.skipped import LeftOut, nothing_left
 from voicenym.errors import CorpusError
 

@@ -26,9 +26,8 @@ from voicenym.corpus.plans import timestamps
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.run_records.run_state import RunState
-from voicenym.corpus.shards import object_store, store_locations
+from voicenym.corpus.shards.formats.shard_sample import Rewritten
 from voicenym.corpus.shards.shard_links import choice_tag
-from voicenym.corpus.shards.shard_sample import Rewritten
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, Survey, known
 from voicenym.corpus.shards.shard_task import (
     ShardOutcome,
@@ -39,6 +38,7 @@ from voicenym.corpus.shards.shard_task import (
 )
 from voicenym.corpus.shards.shard_unit import Unit, version_of
 from voicenym.corpus.shards.shard_voices import assignments
+from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.corpus.workers.worker_pool import LATER, Death
 from voicenym.errors import CorpusError
 

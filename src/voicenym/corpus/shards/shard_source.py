@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from voicenym.audio.atomic import temporary_folder
-from voicenym.corpus.shards import object_store, store_locations
+from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.errors import CorpusError, DependencyError
 
 GZIP, ZSTANDARD = (".tar.gz", ".tgz"), (".tar.zst",)

@@ -12,10 +12,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from voicenym.corpus.readers import speaker_rule
-from voicenym.corpus.shards import object_store, parquet_shard, shar_shard, tar_shard
-from voicenym.corpus.shards.shard_sample import FieldChoice, Sample
+from voicenym.corpus.shards.formats import parquet_shard, shar_shard, tar_shard
+from voicenym.corpus.shards.formats.shard_sample import FieldChoice, Sample
 from voicenym.corpus.shards.shard_source import is_packed, plain_file
 from voicenym.corpus.shards.shard_unit import RECORDING, Unit
+from voicenym.corpus.shards.stores import object_store
 
 READERS: dict[str, Any] = {"tar": tar_shard, "parquet": parquet_shard}
 """Modules that read and write a kind of shard: ``survey``, ``owners`` and ``rewrite``."""

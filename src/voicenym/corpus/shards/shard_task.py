@@ -18,12 +18,13 @@ from voicenym.corpus.batches.batch_task import SystemFailure, in_words, loaded
 from voicenym.corpus.batches.single_file import anonymize_file, anonymize_unnamed, sha256_of
 from voicenym.corpus.excerpt import cut_out
 from voicenym.corpus.run_records import run_state
-from voicenym.corpus.shards import object_store, shar_shard, store_locations
+from voicenym.corpus.shards.formats import shar_shard
+from voicenym.corpus.shards.formats.shard_sample import Assignment, Rewritten
 from voicenym.corpus.shards.output_place import OutputPlace
-from voicenym.corpus.shards.shard_sample import Assignment, Rewritten
 from voicenym.corpus.shards.shard_source import LastRecording, packed_as, plain_file
 from voicenym.corpus.shards.shard_survey import READERS, SpeakerChoice, Survey, survey
 from voicenym.corpus.shards.shard_unit import RECORDING, Unit, version_of
+from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.errors import CorpusError, DependencyError, UnknownSystemError, WeightsError
 from voicenym.pseudonym import Pseudonym
 
@@ -68,7 +69,7 @@ class ShardOutcome:
         reason: of the failure; None without one.
         sha256: of the output.
         skipped: whether the output was there, equal to that of this run.
-        version: of the input, as of :func:`voicenym.corpus.shards.object_store.identity`.
+        version: of the input, as of :func:`voicenym.corpus.shards.stores.object_store.identity`.
         written: likewise of an output in a store; None for a file.
         table: likewise of the new cuts of a Shar; None for others.
     """

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from voicenym.corpus.excerpt import Passage
 from voicenym.corpus.run_records.line_table import Line
-from voicenym.corpus.shards import object_store
 from voicenym.corpus.shards.shard_source import GZIP, ZSTANDARD
+from voicenym.corpus.shards.stores import object_store
 
 SHARDS = {
     ".tar": "tar",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from voicenym.corpus.batches.batch import Job
 from voicenym.corpus.drawn_names import Names
-from voicenym.corpus.shards.shard_sample import Assignment
+from voicenym.corpus.shards.formats.shard_sample import Assignment
 from voicenym.corpus.shards.shard_survey import Survey
 from voicenym.corpus.shards.shard_unit import Unit
 

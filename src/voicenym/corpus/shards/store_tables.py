@@ -15,8 +15,8 @@ from voicenym.corpus.plans.lhotse_manifest import SUFFIXES
 from voicenym.corpus.readers import kaldi_tables, lhotse_cuts
 from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.recording import Recording
-from voicenym.corpus.shards import object_store, private_copies, store_locations
-from voicenym.corpus.shards.object_store import Listed
+from voicenym.corpus.shards.stores import object_store, private_copies, store_locations
+from voicenym.corpus.shards.stores.object_store import Listed
 from voicenym.corpus.skipped import LeftOut
 from voicenym.errors import CorpusError
 

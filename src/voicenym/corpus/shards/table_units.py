@@ -27,10 +27,11 @@ from voicenym.corpus.plans.file_plan import Item, Openable
 from voicenym.corpus.readers import kaldi_tables, kaldi_utterances
 from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.run_records.line_table import Line
-from voicenym.corpus.shards import object_store, store_locations, store_tables
+from voicenym.corpus.shards import store_tables
 from voicenym.corpus.shards.earlier_in_store import earlier_runs
-from voicenym.corpus.shards.object_store import Listed
 from voicenym.corpus.shards.shard_unit import RECORDING, ShardPlan, Unit
+from voicenym.corpus.shards.stores import object_store, store_locations
+from voicenym.corpus.shards.stores.object_store import Listed
 from voicenym.errors import CorpusError
 
 Found = Callable[[Path], "str | None"]

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from voicenym.dsp import formants as resonances
+from voicenym.dsp.envelopes import formants as resonances
 from voicenym.dsp.features.fbank import HOP
 from voicenym.dsp.pitch.online import PitchStream
 from voicenym.dsp.resampling import RateChanger
@@ -43,8 +43,8 @@ def typical(size: int) -> torch.Tensor:
 class Formants(Encoder):
     """Encoder of ``[F0, F1, ..., Fn]`` in Hz: medians over the loud voiced frames of a recording.
 
-    With fewer than :data:`voicenym.dsp.formants.FEWEST_FRAMES` frames, values are :func:`typical`.
-    The encoder runs on the CPU and gives no gradients.
+    With fewer than :data:`voicenym.dsp.envelopes.formants.FEWEST_FRAMES` frames, values are
+    :func:`typical`. The encoder runs on the CPU and gives no gradients.
 
     Args:
         formants: n, 1 to 5.

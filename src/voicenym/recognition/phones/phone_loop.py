@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from voicenym.metrics.phone_error_rate import phone_counts
+from voicenym.metrics.words.phone_error_rate import phone_counts
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.recognition.ctc_recogniser import SHORTEST, note
 from voicenym.recognition.interface import Recording, checked

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from voicenym.errors import RedactionError
-from voicenym.metrics.number_words import in_digits
+from voicenym.metrics.words.number_words import in_digits
 from voicenym.redaction.finding.sound_keys import LEAST, near, plain, shorter, sound_key
 from voicenym.special_files import refuse_named_pipe
 

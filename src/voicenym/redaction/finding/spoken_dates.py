@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from voicenym.metrics.number_words import ORDINALS, TENS, UNITS
+from voicenym.metrics.words.number_words import ORDINALS, TENS, UNITS
 from voicenym.redaction.finding.spoken_numbers import Span
 
 _MONTHS = (

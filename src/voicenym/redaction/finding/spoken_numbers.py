@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from voicenym.metrics.number_words import ORDINALS, SCALES, TENS, UNITS
+from voicenym.metrics.words.number_words import ORDINALS, SCALES, TENS, UNITS
 
 Span = tuple[int, int, float]
 """Start and end in characters, and confidence."""

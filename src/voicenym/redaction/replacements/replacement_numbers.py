@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from voicenym.metrics.number_words import ORDINALS, SCALES, TENS, UNITS
+from voicenym.metrics.words.number_words import ORDINALS, SCALES, TENS, UNITS
 from voicenym.pseudonym import Pseudonym
 from voicenym.redaction.finding.spoken_numbers import NUMBERS as NUMBER_WORDS
 from voicenym.redaction.finding.spoken_numbers import PLURALS

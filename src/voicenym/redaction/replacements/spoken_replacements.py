@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.corpus.people.border_fades import FADE_SECONDS
-from voicenym.dsp.voice_shift import RATE
+from voicenym.dsp.pitch_changes.voice_shift import RATE
 from voicenym.nets.speech_synthesis.synthesiser import Synthesiser
 from voicenym.pseudonym import Pseudonym
 from voicenym.redaction.masked_transcript import Removed

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 
 from voicenym.dsp.pitch.online import PitchStream
-from voicenym.dsp.voice_shift import RATE, shifted
+from voicenym.dsp.pitch_changes.voice_shift import RATE, shifted
 from voicenym.nets.speech_synthesis.synthesiser import Synthesiser, Timbre
 from voicenym.pseudonym import Pseudonym
 

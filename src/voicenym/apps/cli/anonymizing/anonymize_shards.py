@@ -79,7 +79,7 @@ def request_of(
             raise VoicenymError("--speaker-field is for shards (.tar, .parquet); leave it out")
         return None
     from voicenym.corpus.readers.speaker_rule import level_of
-    from voicenym.corpus.shards.shard_sample import FieldChoice
+    from voicenym.corpus.shards.formats.shard_sample import FieldChoice
     from voicenym.corpus.shards.shard_survey import SpeakerChoice
 
     if output is None:
@@ -150,9 +150,10 @@ def _run(job: Job, request: ShardRequest, plan: ShardPlan, options: RunOptions) 
     """
     from voicenym.corpus.plans import timestamps
     from voicenym.corpus.run_records.run_log import LOG_NAME
-    from voicenym.corpus.shards import shard_ledger, store_locations
+    from voicenym.corpus.shards import shard_ledger
     from voicenym.corpus.shards.shard_runner import run_shards
     from voicenym.corpus.shards.shard_survey import SpeakerChoice
+    from voicenym.corpus.shards.stores import store_locations
 
     # fields of a data set are in its tables
     choice = request.choice if plan.finish is None else SpeakerChoice()

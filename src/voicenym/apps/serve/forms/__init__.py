@@ -1,0 +1,1 @@
+"""What clients send: uploads, fields of forms, formats."""

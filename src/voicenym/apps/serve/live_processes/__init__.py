@@ -1,0 +1,1 @@
+"""Live sessions of the server, each in a process of its own."""

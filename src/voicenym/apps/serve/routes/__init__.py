@@ -1,0 +1,1 @@
+"""Routes of the server, what they answer, and their descriptions."""

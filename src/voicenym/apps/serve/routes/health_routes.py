@@ -1,0 +1,43 @@
+"""Routes for who operates the server: health, readiness and metrics."""
+
+from collections.abc import Callable
+from typing import Any
+
+from voicenym.apps.serve.routes import openapi_parts
+from voicenym.apps.serve.service import Service
+from voicenym.apps.web.problem_details import busy
+
+
+def add_health_routes(app: Any, service: Service, statuses: Callable[[], dict[int, int]]) -> None:
+    """Adds the routes to an application of FastAPI.
+
+    Args:
+        app: the application.
+        service: its state.
+        statuses: number of responses by status.
+    """
+    from starlette.responses import Response
+
+    from voicenym import __version__
+
+    always = openapi_parts.problems()
+
+    @app.get("/health", summary="Whether the server runs", tags=["operation"])
+    async def health():  # type: ignore[no-untyped-def]
+        """Answers as long as the server runs, at any load: restart one that does not (liveness)."""
+        return {"status": "ok", "version": __version__}
+
+    @app.get("/ready", responses=always, summary="Whether to send recordings", tags=["operation"])
+    async def ready():  # type: ignore[no-untyped-def]
+        """Answers 503 until a worker process has started: send recordings from then on (readiness).
+        Too many of them are refused one by one.
+        """
+        if not service.is_ready:
+            raise busy("The server is starting its first worker process.", 2.0)
+        return {"status": "ready", "version": __version__}
+
+    @app.get("/metrics", responses=always, response_class=Response, tags=["operation"])
+    async def metrics():  # type: ignore[no-untyped-def]
+        """Counters for Prometheus."""
+        kind = "text/plain; version=0.0.4; charset=utf-8"
+        return Response(service.metrics.text(statuses()), media_type=kind)

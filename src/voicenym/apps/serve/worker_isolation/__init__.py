@@ -1,0 +1,1 @@
+"""Isolation of worker processes: memory, time, system calls, other processes."""

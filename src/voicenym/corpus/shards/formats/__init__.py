@@ -1,0 +1,1 @@
+"""Formats of shards: WebDataset tar, Parquet, lhotse's Shar."""

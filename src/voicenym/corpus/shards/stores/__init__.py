@@ -1,0 +1,1 @@
+"""Object stores: locations, calls, errors, private copies."""

@@ -1,0 +1,1 @@
+"""Spectral envelopes: linear prediction, formants, averages, warps."""

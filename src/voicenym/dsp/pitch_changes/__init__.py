@@ -1,0 +1,1 @@
+"""Changes of pitch and duration: TD-PSOLA, phase vocoder."""

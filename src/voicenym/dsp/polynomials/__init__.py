@@ -1,0 +1,1 @@
+"""Factors of many real polynomials at once."""

@@ -1,0 +1,1 @@
+"""Errors of words and phones, and the texts that are compared."""
