@@ -119,12 +119,14 @@ def test_it_listens_to_this_machine_alone(server):
         other.bind(("127.0.0.2", port))  # it is free there
 
 
-def test_its_end_wipes_and_its_log_names_nobody(server):
-    url, process, base = server
-    httpx.get(f"{url}/anna/4711?name=anna")
-    process.send_signal(signal.SIGTERM)
-    assert process.wait() == 0
-    log = process.stderr.read()
+def test_its_end_wipes_and_its_log_names_nobody(tmp_path):
+    base = tmp_path / "base"
+    with started(base) as process:
+        url = process.stdout.readline().strip()
+        httpx.get(f"{url}/anna/4711?name=anna")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait() == 0
+        log = process.stderr.read()
     assert "GET - 200" in log
     for word in ("127.0.0.1", "anna", "4711", str(base), "Traceback"):
         assert word not in log
