@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.util
 import json
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.apps.cli.audit import page
+from voicenym.apps.cli.evaluating import evaluate_libraries
+from voicenym.errors import DependencyError
 from voicenym.evaluation.recording_audit import Audit, Sight
 
 FOUND = Audit(
@@ -60,3 +63,13 @@ def test_a_copy_is_reported_and_ends_with_a_failure(
         assert json.loads(run.stdout)["copied"] == copied
     else:
         assert run.stdout.startswith(found.verdict[:20])
+
+
+def test_without_the_extra_the_cure_is_named(sample, monkeypatch):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        evaluate_libraries, "find_spec", lambda name: None if name == "scipy" else found(name)
+    )
+    run = CliRunner().invoke(app, ["audit", str(sample), str(sample)])
+    assert isinstance(run.exception, DependencyError)
+    assert "voicenym audit needs scipy: pip install 'voicenym[evaluate]'" in str(run.exception)

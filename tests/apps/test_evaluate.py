@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.apps.cli import evaluate as command
+from voicenym.apps.cli.evaluating import evaluate_libraries
 from voicenym.corpus.recordings import skipped
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
 from voicenym.evaluation import results_file
@@ -157,7 +158,9 @@ def test_without_the_extra_the_cure_is_named_before_anything_is_done(
     library, speech, tmp_path, monkeypatch
 ):
     found = importlib.util.find_spec
-    monkeypatch.setattr(command, "find_spec", lambda name: None if name == library else found(name))
+    monkeypatch.setattr(
+        evaluate_libraries, "find_spec", lambda name: None if name == library else found(name)
+    )
     with pytest.raises(DependencyError, match=rf"{library}: pip install 'voicenym\[evaluate\]'"):
         evaluate(speech, "-o", tmp_path / "report")
     assert not (tmp_path / "report").exists()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli.evaluating.evaluate_libraries import check_libraries
 from voicenym.apps.cli.options import speaker_level as levels
 from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.terminal import tables
@@ -67,6 +68,7 @@ def audit(
     from voicenym.evaluation.recording_audit import audit as run
     from voicenym.verification.verifiers import installed, unconverted, verifier
 
+    check_libraries("audit", ("scipy",))
     name, settings = (None, {}) if system is None else parsed(system)
     if name is not None:
         judged = load(name, **settings)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
 import typer
 
+from voicenym.apps.cli.evaluating.evaluate_libraries import check_libraries
 from voicenym.apps.cli.evaluating.evaluate_request import Request
 from voicenym.apps.cli.options import evaluate_options as options
 from voicenym.apps.cli.options import speaker_level as levels
@@ -15,7 +15,6 @@ from voicenym.apps.cli.options.engine_options import ADDRESS, DEVICE, ENGINE, GP
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.apps.cli.terminal.skipped_files import FAIL_FAST, leaving_out
-from voicenym.errors import DependencyError
 
 NEEDED = ("scipy", "matplotlib")
 """Libraries without which there are no attackers and no figures; others are optional."""
@@ -101,7 +100,7 @@ def evaluate(
     if request.vectors is not None:
         from voicenym.apps.cli.evaluating import evaluate_vectors
 
-        _needs_extra()
+        check_libraries("evaluate", NEEDED)
         request.check_vectors()
         evaluate_vectors.run(
             request.vectors,
@@ -127,7 +126,7 @@ def measured(request: Request) -> None:
         VoicenymError: options that exclude or lack each other, or as the evaluation says.
     """
     request.check()
-    _needs_extra()
+    check_libraries("evaluate", NEEDED)
     _run(request)
 
 
@@ -170,12 +169,3 @@ def _run(request: Request) -> None:
         if not quiet:
             typer.echo(summary(evaluation))
             typer.echo("\n".join(ending(evaluation, page)))
-
-
-def _needs_extra() -> None:
-    """Checks at the start that the libraries are installed."""
-    missing = [name for name in NEEDED if find_spec(name) is None]
-    if missing:
-        raise DependencyError(
-            f"voicenym evaluate needs {' and '.join(missing)}: pip install 'voicenym[evaluate]'"
-        )

@@ -17,6 +17,7 @@ import numpy as np
 
 from voicenym.anonymizer import Anonymizer
 from voicenym.corpus.nearness.near_original import Comparison
+from voicenym.errors import DependencyError
 
 SAME_SECONDS = 0.05
 """Difference of durations up to which they count as equal: the padding of a codec."""
@@ -128,8 +129,16 @@ def _alignments(original: StoredSound, made: StoredSound) -> Iterator[tuple[floa
 def _delay(original: StoredSound, made: StoredSound) -> int:
     """Samples by which a recording is later than its original, where they correlate most; 0 if
     little of them would be left to compare.
+
+    Raises:
+        DependencyError: scipy is not installed.
     """
-    from scipy.signal import correlate
+    try:
+        from scipy.signal import correlate
+    except ImportError as error:
+        raise DependencyError(
+            "comparing recordings of unequal length: pip install 'voicenym[evaluate]'"
+        ) from error
 
     largest, found = 0.0, 0
     for before, after in zip(_beginning(original), _beginning(made), strict=True):
