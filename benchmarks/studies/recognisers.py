@@ -41,8 +41,8 @@ from voicenym.pseudonym import Key
 from voicenym.recognition import of_folder
 from voicenym.recognition.hybrid_recogniser import Hybrid
 from voicenym.recognition.interface import Recogniser
-from voicenym.recognition.processes.alignment import Alignments, pronunciations
-from voicenym.recognition.processes.sphinx import Sphinx
+from voicenym.recognition.sphinx_processes.alignment import Alignments, pronunciations
+from voicenym.recognition.sphinx_processes.sphinx import Sphinx
 
 CORPUS = "speechocean762"
 

@@ -19,7 +19,7 @@ from voicenym.corpus.recordings import recordings
 from voicenym.errors import VoicenymError
 from voicenym.nets.content import content_encoders
 from voicenym.nets.words.word_code_content import WordCodeContent
-from voicenym.recognition.processes.alignment import _name
+from voicenym.recognition.sphinx_processes.alignment import _name
 
 CONFIG = """
 options: {size: 6, bands: 20, width: 16, narrow: 4, strides: [1, 3]}

@@ -7,7 +7,7 @@ import pytest
 
 from voicenym.apps import cli
 from voicenym.errors import of_path
-from voicenym.recognition.processes import sphinx
+from voicenym.recognition.sphinx_processes import sphinx
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,9 @@ def resources(**changed):
 
 
 def test_attackers_run_where_they_have_what_they_need(tmp_path, monkeypatch):
-    monkeypatch.setattr("voicenym.recognition.processes.segment_decoding.installed", lambda: True)
+    monkeypatch.setattr(
+        "voicenym.recognition.sphinx_processes.segment_decoding.installed", lambda: True
+    )
     assert names(attackers(resources(system=None))) == FILES_ALONE
     assert names(attackers(resources())) == KNOWN_SYSTEM
     assert names(attackers(resources(system="lsp"))) == KNOWN_SYSTEM[:-1], "nobody inverts lsp"

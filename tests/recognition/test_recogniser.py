@@ -35,7 +35,7 @@ def test_an_unknown_name_lists_those_there_are():
     ],
 )
 def test_a_missing_library_names_the_extra(monkeypatch, name, library, extra):
-    for module in ("processes.sphinx", "published_recogniser"):
+    for module in ("sphinx_processes.sphinx", "published_recogniser"):
         monkeypatch.setattr(f"voicenym.recognition.{module}.find_spec", lambda _: None)
     monkeypatch.setattr("voicenym.registry.names.find_spec", lambda _: None)
     assert recognition.available() == []

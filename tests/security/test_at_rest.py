@@ -273,7 +273,7 @@ def test_texts_that_a_recogniser_is_given(tmp_path, umask, mask, monkeypatch):
     import io
     from types import SimpleNamespace
 
-    from voicenym.recognition.processes import sphinx_worker
+    from voicenym.recognition.sphinx_processes import sphinx_worker
 
     seen = {}
 

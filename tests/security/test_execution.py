@@ -240,8 +240,8 @@ def test_the_aligner_and_the_recogniser_import_nothing(guard, tmp_path, path):
     pytest.importorskip("pocketsphinx")
     (tmp_path / "program.py").write_text(
         "import numpy as np\n"
-        "from voicenym.recognition.processes.alignment import Aligner\n"
-        "from voicenym.recognition.processes.sphinx import Sphinx\n"
+        "from voicenym.recognition.sphinx_processes.alignment import Aligner\n"
+        "from voicenym.recognition.sphinx_processes.sphinx import Sphinx\n"
         "with Aligner({'cat': ['K AE T']}) as aligner:\n"
         "    aligner.align(np.zeros(16000, np.float32), 'cat')\n"
         "with Sphinx(phrases=['cat']) as sphinx:\n"

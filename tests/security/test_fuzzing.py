@@ -156,7 +156,7 @@ def test_what_was_found_once_is_refused(tmp_path):
     from voicenym.errors import AudioError
     from voicenym.evaluation.results_file import load as report
     from voicenym.nets.speakers import speaker_encoders
-    from voicenym.recognition.processes.alignment import Alignments
+    from voicenym.recognition.sphinx_processes.alignment import Alignments
     from voicenym.training.run.config import load as recipe
     from voicenym.training.speakers.train_ivector import IVectorConfig
 

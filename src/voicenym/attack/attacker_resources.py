@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from voicenym.recognition.processes import segment_decoding
+from voicenym.recognition.sphinx_processes import segment_decoding
 
 LEAST_FOR_STATISTICS = 100
 """Recordings of other people below which statistical models are not trained."""

@@ -23,7 +23,7 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Transform
 from voicenym.errors import CorpusError
-from voicenym.recognition.processes import segment_decoding
+from voicenym.recognition.sphinx_processes import segment_decoding
 from voicenym.verification.scoring import Array
 from voicenym.verification.verifier import Verifier
 

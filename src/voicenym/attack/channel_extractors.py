@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.nets.words.phones import SILENCE
-from voicenym.recognition.processes.segment_decoding import SegmentDecoder
+from voicenym.recognition.sphinx_processes.segment_decoding import SegmentDecoder
 from voicenym.verification import prosody, room_measures
 from voicenym.verification.gmm_ubm import fingerprint, tensors
 from voicenym.verification.scoring import Array, unit

@@ -12,7 +12,7 @@ import av
 import numpy
 
 from voicenym.errors import DependencyError
-from voicenym.live.even_frames import EvenFrames
+from voicenym.live.constant_rate_frames import ConstantRateFrames
 from voicenym.live.frame_anonymizer import FrameAnonymizer
 
 try:
@@ -58,7 +58,7 @@ class AnonymizedTrack(MediaStreamTrack):
         super().__init__()
         self.voice = FrameAnonymizer(make_stream)
         self._source, self._wait = source, wait
-        self._even = EvenFrames()
+        self._frames = ConstantRateFrames()
         self._floats: dict[tuple[str, str, int], av.AudioResampler] = {}
         self._late: asyncio.Future[numpy.ndarray] | None = None
         self._since = 0.0
@@ -80,7 +80,7 @@ class AnonymizedTrack(MediaStreamTrack):
             self.stop()
             raise
         samples = await self._anonymized(frame)
-        return self._even.frame(frame, samples)
+        return self._frames.frame(frame, samples)
 
     def stop(self) -> None:
         """End this track and its source."""

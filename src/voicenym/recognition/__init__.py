@@ -27,7 +27,7 @@ RECOGNISERS: Registry[Recogniser] = Registry(
     {
         "ctc": Entry(f"{__name__}.ctc_recogniser:Trained", needs="safetensors"),
         "hybrid": Entry(f"{__name__}.hybrid_recogniser:Hybrid", needs="safetensors"),
-        "sphinx": Entry(f"{__name__}.processes.sphinx:Sphinx", needs="pocketsphinx"),
+        "sphinx": Entry(f"{__name__}.sphinx_processes.sphinx:Sphinx", needs="pocketsphinx"),
         "wav2vec2": Entry(
             f"{__name__}.published_recogniser:Pretrained",
             needs="transformers",
@@ -74,7 +74,7 @@ def recogniser(name: str, /, **options: Any) -> Recogniser:
     Args:
         name: ``sphinx``, ``whisper``, ``wav2vec2``, or, for a folder of a training, ``hybrid``
             (phones) or ``ctc`` (characters); options may follow: ``whisper:weights=FOLDER``.
-        options: of :class:`~voicenym.recognition.processes.sphinx.Sphinx` (``sentences``,
+        options: of :class:`~voicenym.recognition.sphinx_processes.sphinx.Sphinx` (``sentences``,
             ``phrases``...), :class:`~voicenym.recognition.whisper_recogniser.WhisperRecogniser`
             (``weights``, ``language``...),
             :class:`~voicenym.recognition.published_recogniser.Pretrained` (``weights``,

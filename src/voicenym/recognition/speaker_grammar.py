@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 
 from voicenym.recognition.interface import Recording
-from voicenym.recognition.processes.sphinx import Sphinx
+from voicenym.recognition.sphinx_processes.sphinx import Sphinx
 
 Pairs = list[tuple[str, str]]
 """Pairs of reference and hypothesis in lower case, by utterance."""

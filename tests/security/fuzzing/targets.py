@@ -197,7 +197,7 @@ def read_texts(folder: Path, path: Path) -> None:
     from voicenym.evaluation.trial_plans.voiceprivacy import from_voiceprivacy
     from voicenym.recognition.language_models.arpa import read_arpa
     from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
-    from voicenym.recognition.processes.alignment import Alignments
+    from voicenym.recognition.sphinx_processes.alignment import Alignments
     from voicenym.recognition.transcripts import read_transcripts
 
     speech = [Recording(n, n[0], folder, "f") for n in ("x1", "x2", "x3", "y1", "y2")]

@@ -17,7 +17,7 @@ from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.words.phone_model import SMALL, PhoneModel, holds_phones
 from voicenym.recognition.interface import Recording, digest_of
 from voicenym.recognition.phones.phone_loop import PhoneLoop
-from voicenym.recognition.processes.sphinx import known_words
+from voicenym.recognition.sphinx_processes.sphinx import known_words
 
 
 class PhoneRecogniser(Protocol):

@@ -95,7 +95,7 @@ def _timed(
     import numpy as np
     import torch
 
-    from voicenym.recognition.processes.segment_decoding import SegmentDecoder
+    from voicenym.recognition.sphinx_processes.segment_decoding import SegmentDecoder
     from voicenym.resynthesis.pipeline.conditioning import whole_content
     from voicenym.training.content.units.train_units import keep
     from voicenym.training.synthesis.synthesis_dataset import content_place

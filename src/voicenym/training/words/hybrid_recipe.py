@@ -48,7 +48,7 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
         from voicenym.recognition.hybrid_recogniser import attach
         from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
         from voicenym.recognition.phones.phone_loop import attach_settings
-        from voicenym.recognition.processes.alignment import Alignments, pronunciations
+        from voicenym.recognition.sphinx_processes.alignment import Alignments, pronunciations
         from voicenym.training.speech.aligned_dataset import aligned, shares
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.words import train_hybrid as steps

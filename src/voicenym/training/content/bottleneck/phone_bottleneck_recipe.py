@@ -57,7 +57,7 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         from voicenym.nets.words.phones import SILENCE, States
         from voicenym.nets.words.word_code_content import WordCodeContent
         from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
-        from voicenym.recognition.processes.alignment import Alignments, pronunciations
+        from voicenym.recognition.sphinx_processes.alignment import Alignments, pronunciations
         from voicenym.training.content.bottleneck import train_phone_bottleneck as steps
         from voicenym.training.content.bottleneck.frame_targets import (
             Labelled,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from voicenym.nets.content.word_code_bottleneck import WordCodes
     from voicenym.nets.content.word_code_encoder import WordCodeEncoder
     from voicenym.nets.words.whisper_published import Published
-    from voicenym.training.content.native_codes.native_code_material import PairedSpeech
+    from voicenym.training.content.native_codes.native_code_training_set import PairedSpeech
     from voicenym.training.content.native_codes.train_native_codes import NativeCodesConfig
 
 
@@ -70,7 +70,7 @@ class NativeCodesRecipe(SpeechRecipe):
         from voicenym.nets.words.whisper_published import published
         from voicenym.training.content.native_codes import train_native_codes as steps
         from voicenym.training.content.native_codes.accent_directions import with_directions
-        from voicenym.training.content.native_codes.native_code_material import MaterialMaker
+        from voicenym.training.content.native_codes.native_code_training_set import TrainingSetMaker
         from voicenym.training.content.native_codes.native_code_windows import WindowReader
 
         config = self.configured(steps.NativeCodesConfig, adversary=self.adversary)
@@ -80,7 +80,7 @@ class NativeCodesRecipe(SpeechRecipe):
         device = "cuda" if resources["machine"].cuda else "cpu"
         place = self.states or self.output / "states"
         speech = self._speech(config, report)
-        made = MaterialMaker(whisper, codes, config, place, device, report.say)(speech)
+        made = TrainingSetMaker(whisper, codes, config, place, device, report.say)(speech)
         if self.prepare:
             line = f"{place}: {len(made.files)} windows to learn from, {len(made.held_out)} to "
             return Trained(self.output, 0, {}, (f"{line}watch by",))
@@ -137,8 +137,8 @@ class NativeCodesRecipe(SpeechRecipe):
 
     def _speech(self, config: NativeCodesConfig, report: Report) -> PairedSpeech:
         """Recordings and readings, decoded; some speakers with readings are held out."""
-        from voicenym.training.content.native_codes.native_code_material import PairedSpeech
         from voicenym.training.content.native_codes.native_code_targets import matched
+        from voicenym.training.content.native_codes.native_code_training_set import PairedSpeech
         from voicenym.training.speech.speaker_split import speaker_split
 
         recordings = self.recordings(report)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from voicenym.private import write_private
-from voicenym.recognition.processes.sphinx_worker import main
+from voicenym.recognition.sphinx_processes.sphinx_worker import main
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 pytest.importorskip("av")
 
-from voicenym.live.even_frames import EvenFrames
+from voicenym.live.constant_rate_frames import ConstantRateFrames
 
 HERTZ = 300
 
@@ -33,7 +33,7 @@ def given(rates, seconds=0.02, jump=5_000):
     [(48_000, 8_000), (8_000, 48_000), (16_000, 48_000), (48_000, 44_100), (8_000, 16_000, 8_000)],
 )
 def test_another_rate_of_the_source_is_converted_to_the_first(rates):
-    even = EvenFrames()
+    even = ConstantRateFrames()
     found = [even.frame(*one) for rate in rates for one in given([rate] * 20)]
     first = rates[0]
     assert {(one.sample_rate, one.time_base, one.format.name) for one in found} == {
@@ -52,7 +52,7 @@ def test_another_rate_of_the_source_is_converted_to_the_first(rates):
 
 
 def test_a_gap_of_the_source_stays_a_gap():
-    even = EvenFrames()
+    even = ConstantRateFrames()
     frames = [*given([8_000] * 3), *given([16_000] * 3)]
     frames[-1][0].pts += 160  # 10 ms
     times = [even.frame(*one).pts for one in frames]
@@ -60,7 +60,7 @@ def test_a_gap_of_the_source_stays_a_gap():
 
 
 def test_a_frame_without_a_rate_or_a_time_is_silence_of_the_same_rate():
-    even = EvenFrames()
+    even = ConstantRateFrames()
     for one in given([16_000]):
         even.frame(*one)
     strange = SimpleNamespace(sample_rate=0, pts=None, time_base=None)

@@ -1,4 +1,4 @@
-"""Windows to learn native codes from: of recordings with native readings, and of others."""
+"""Training set of native codes: windows of recordings with native readings, and of others."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class PairedSpeech:
 
 
 @dataclass(frozen=True)
-class Material:
-    """Windows in files.
+class TrainingSet:
+    """Windows to learn from and to validate on, in files.
 
     Args:
         files: windows to learn from, and their speakers; empty for recordings without a reading.
-        held_out: windows to watch by.
+        held_out: windows for validation.
         silence: code of pauses and quiet places.
         aligned: number of recordings to learn from that are near enough to their readings.
         left_out: number of recordings that are not.
@@ -71,8 +71,8 @@ class Material:
     left_out: int
 
 
-class MaterialMaker:
-    """Makes windows of paired speech.
+class TrainingSetMaker:
+    """Makes the windows of a training set from paired speech.
 
     Args:
         whisper: the recogniser.
@@ -95,7 +95,7 @@ class MaterialMaker:
         self._whisper, self._codes, self._config = whisper, codes, config
         self._folder, self._device, self._say = folder, device, say
 
-    def __call__(self, speech: PairedSpeech) -> Material:
+    def __call__(self, speech: PairedSpeech) -> TrainingSet:
         """Windows of all speech; files of an earlier call are used again.
 
         Raises:
@@ -131,7 +131,7 @@ class MaterialMaker:
             drawn = np.random.default_rng(config.seed).permutation(len(cut))[:count]
             files += [(path, "") for path in plain([cut[i] for i in sorted(drawn)], say)]
         aligned = sum(len(own) for own in learners.values())
-        return Material(files, held_out, silence, aligned, left_out)
+        return TrainingSet(files, held_out, silence, aligned, left_out)
 
     def _targets(
         self, pairs: Sequence[tuple[Utterance, Utterance]]

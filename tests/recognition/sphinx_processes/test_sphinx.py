@@ -13,8 +13,8 @@ import soxr
 
 from voicenym.errors import AudioError, VoicenymError
 from voicenym.recognition import recogniser
-from voicenym.recognition.processes.sphinx import Sphinx
 from voicenym.recognition.speaker_grammar import intelligible, recognise_speakers
+from voicenym.recognition.sphinx_processes.sphinx import Sphinx
 
 pytest.importorskip("pocketsphinx")
 
@@ -90,7 +90,7 @@ def test_a_killed_worker_is_an_empty_transcript_and_the_next_recording_is_transc
 
 
 def test_a_worker_that_hangs_is_killed(spoken, monkeypatch):
-    monkeypatch.setattr("voicenym.recognition.processes.sphinx.SLOWEST", 0.0)
+    monkeypatch.setattr("voicenym.recognition.sphinx_processes.sphinx.SLOWEST", 0.0)
     with Sphinx(SENTENCES, patience=0.5) as sphinx:
         sphinx.transcribe([np.zeros(1600, np.float32)])
         os.kill(sphinx._worker.process.pid, signal.SIGSTOP)

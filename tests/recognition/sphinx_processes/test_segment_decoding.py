@@ -7,7 +7,7 @@ import pytest
 
 from voicenym import read
 from voicenym.nets.words.phones import SILENCE
-from voicenym.recognition.processes.segment_decoding import SegmentDecoder
+from voicenym.recognition.sphinx_processes.segment_decoding import SegmentDecoder
 
 pytest.importorskip("pocketsphinx")
 

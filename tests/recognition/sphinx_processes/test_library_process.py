@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from voicenym.errors import VoicenymError
-from voicenym.recognition.processes.library_process import Worker
+from voicenym.recognition.sphinx_processes.library_process import Worker
 
 ECHO = """
 import sys, time

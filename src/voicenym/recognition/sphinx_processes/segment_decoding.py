@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from voicenym.nets.words.phones import SILENCE
-from voicenym.recognition.processes.library_process import Worker
-from voicenym.recognition.processes.sphinx import (
+from voicenym.recognition.sphinx_processes.library_process import Worker
+from voicenym.recognition.sphinx_processes.sphinx import (
     NO_START,
     PATIENCE,
     SLOWEST,
@@ -24,7 +24,7 @@ from voicenym.recognition.processes.sphinx import (
     model_folder,
 )
 
-MODULE = "voicenym.recognition.processes.segment_worker"
+MODULE = "voicenym.recognition.sphinx_processes.segment_worker"
 FRAME = 0.01
 """Seconds of a frame."""
 PHONE_LOOP: dict[str, Any] = {"lw": 2.0, "beam": 1e-20, "pbeam": 1e-20}

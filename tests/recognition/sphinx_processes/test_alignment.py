@@ -14,8 +14,8 @@ pytest.importorskip("pocketsphinx")
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.nets.words.phones import SILENCE
-from voicenym.recognition.processes import alignment
-from voicenym.recognition.processes.alignment import Aligner, Alignments, pronunciations
+from voicenym.recognition.sphinx_processes import alignment
+from voicenym.recognition.sphinx_processes.alignment import Aligner, Alignments, pronunciations
 
 TEXT = "the cat sat on the mat"
 

@@ -23,8 +23,14 @@ from voicenym.nets.words.phones import SILENCE, Phone
 from voicenym.private import open_private, private_folder
 from voicenym.recognition.interface import RATE
 from voicenym.recognition.language_models.closed_vocabulary import write_lexicon
-from voicenym.recognition.processes.library_process import Worker
-from voicenym.recognition.processes.sphinx import NO_START, PATIENCE, SLOWEST, features, known_words
+from voicenym.recognition.sphinx_processes.library_process import Worker
+from voicenym.recognition.sphinx_processes.sphinx import (
+    NO_START,
+    PATIENCE,
+    SLOWEST,
+    features,
+    known_words,
+)
 
 SHIFT = 0.01
 """Seconds from one of pocketsphinx's frames to the next."""
@@ -55,7 +61,9 @@ class Aligner:
             "dict_text": write_lexicon(lexicon, lexicon),
             "featparams_text": features(),
         }
-        self._worker = Worker("voicenym.recognition.processes.alignment_worker", options, NO_START)
+        self._worker = Worker(
+            "voicenym.recognition.sphinx_processes.alignment_worker", options, NO_START
+        )
 
     def align(self, samples: np.ndarray, text: str) -> list[Phone] | None:
         """Phones and silences in order, or None where text and speech do not fit.

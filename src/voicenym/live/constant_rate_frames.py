@@ -1,4 +1,4 @@
-"""Frames of one sample rate and one time base, whatever those of a source become."""
+"""Audio frames of one sample rate and time base, from a source that may change both."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ USUAL_RATE = 48_000
 """Of calls, in Hz."""
 
 
-class EvenFrames:
+class ConstantRateFrames:
     """Makes frames of 16 bits in one channel, with rate and time base of the first one.
 
     Encoders of calls take no other rate than at first. Sound of another rate is converted, some
@@ -31,7 +31,7 @@ class EvenFrames:
         self.rate = 0
         self._base: Fraction | None = None
         self._kind: tuple[int, Fraction | None] = (0, None)
-        self._converter: _EvenConverter | None = None
+        self._converter: _ExactRateConverter | None = None
         self._offset = Fraction(0)  # seconds to add to times of the source
         self._end = Fraction(0)  # of the last frame, in seconds
 
@@ -50,7 +50,7 @@ class EvenFrames:
         start = None if source.pts is None or base is None else source.pts * Fraction(base)
         if (rate, base) != self._kind:
             self._kind = (rate, base)
-            self._converter = None if rate == self.rate else _EvenConverter(rate, self.rate)
+            self._converter = None if rate == self.rate else _ExactRateConverter(rate, self.rate)
             self._offset = Fraction(0) if start is None else self._end - start
         if self._converter is not None:
             samples = self._converter.push(samples)
@@ -66,7 +66,7 @@ class EvenFrames:
         return made
 
 
-class _EvenConverter:
+class _ExactRateConverter:
     """Rate conversion that gives ``round(n * out / in)`` samples in all for ``n`` at any time."""
 
     def __init__(self, rate_in: int, rate_out: int) -> None:

@@ -27,7 +27,7 @@ from voicenym.recognition.language_models.closed_vocabulary import (
     read_lexicon,
     write_lexicon,
 )
-from voicenym.recognition.processes.library_process import Worker
+from voicenym.recognition.sphinx_processes.library_process import Worker
 
 LANGUAGE_WEIGHT = 10.0
 WORD_PENALTY = 1e-8
@@ -38,7 +38,7 @@ PATIENCE = 60.0
 SLOWEST = 20.0
 """Seconds that an utterance may take, and seconds for each of its own, before the worker counts
 as hanging."""
-WORKER = "voicenym.recognition.processes.sphinx_worker"
+WORKER = "voicenym.recognition.sphinx_processes.sphinx_worker"
 NO_START = (
     "pocketsphinx does not start; its messages are above. If they mention a word's "
     "pronunciation, correct it"
