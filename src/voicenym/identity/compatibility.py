@@ -51,7 +51,7 @@ def fit(
             raise UnknownSystemError(
                 f"{system}: {some.name} gives two parts of a system different voices, and here one "
                 "part alone gets one; b1a has two (acoustic model and vocoder), as has any with a "
-                "synthesizer of two models: acoustic-nsf or acoustic-istft"
+                "synthesizer of two models, such as acoustic-nsf or acoustic-istft"
             )
         if some.hertz and not hertz:
             raise UnknownSystemError(

@@ -18,6 +18,13 @@ SMALL = {
         "blocks": 1,
         "convolutions": 2,
     },
+    "acoustic-nsf-folded": {
+        "content": 4,
+        "speaker": 3,
+        "mels": 5,
+        "width": 8,
+        "vocoder": {"channels": 8, "blocks": 1, "convolutions": 2, "width": 8},
+    },
     "acoustic-istft": {
         "content": 4,
         "speaker": 3,

@@ -13,6 +13,11 @@ OPTIONS = {
     "istft-vocoder": {"width": 24, "inner": 32, "blocks": 1, "speaker_width": 8},
     "hifigan-nsf": {"size": {"rates": (8, 5, 4), "channels": 32}, "width": 8},
     "acoustic-nsf": {"mels": 20, "width": 16, "channels": 8, "blocks": 1, "convolutions": 2},
+    "acoustic-nsf-folded": {
+        "mels": 20,
+        "width": 16,
+        "vocoder": {"channels": 8, "blocks": 1, "convolutions": 2, "width": 8},
+    },
     "acoustic-istft": {
         "mels": 20,
         "width": 16,

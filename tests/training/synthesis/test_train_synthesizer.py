@@ -40,6 +40,7 @@ RATE, HOP = 16_000, 160
 CPU = Machine(accelerator="cpu", workers=0)
 GENERATOR = {"rates": [8, 5, 4], "channels": 32, "block_kernels": [3], "block_dilations": [[1]]}
 FILTERS = {"mels": 20, "width": 16, "channels": 8, "blocks": 1, "convolutions": 2}
+FOLDED = {"channels": 8, "blocks": 1, "convolutions": 2, "width": 8, "speaker_width": 4}
 ISTFT = {"width": 24, "inner": 32, "blocks": 1, "speaker_width": 8}
 USED = Settings(tracker="live", lowest=70.0, highest=390.0, scale="root")
 DISCRIMINATORS = {"period": {"channels": [4, 8]}, "scale": {"scales": 1, "width": 16}}
@@ -60,6 +61,7 @@ KINDS = {
     "hifigan": ("ssl", {"size": GENERATOR}),
     "hifigan-nsf": ("b1b", {"size": GENERATOR}),
     "acoustic-nsf": ("b1a", FILTERS),
+    "acoustic-nsf-folded": ("b1a", {"mels": 20, "width": 16, "vocoder": FOLDED}),
     "acoustic-istft": ("b1a", {"mels": 20, "width": 16, "vocoder": ISTFT}),
     "istft-vocoder": ("ssl", ISTFT),
 }
@@ -203,7 +205,7 @@ def test_it_learns_and_nothing_else_does(kind, small_parts, utterances, tmp_path
     }
     before = [parameter.clone() for parameter in network.parameters()]
     some = conditioned(utterances, parts, tmp_path / "features")
-    if kind in ("acoustic-nsf", "acoustic-istft"):
+    if family == "b1a":
         standardize(network, SynthesisCrops(some[:6], 0.3, 0.95, 20, 0))
     untrained = distance(network, some[6:])
     outcome = recipe.train(network, some[:6], some[6:], config, tmp_path / "run", machine=CPU)
@@ -258,6 +260,32 @@ def test_the_two_models_of_b1a_learn_separately(small_parts, utterances, tmp_pat
     assert network.vocoder.conv.weight.grad is None
     with pytest.raises(VoicenymError, match="adversarial"):
         parts_of(small_parts, changed(config, adversarial=0.0), "b1a")
+
+
+def test_another_vocoder_keeps_the_acoustic_model(small_parts, utterances, tmp_path):
+    from voicenym.nets.synthesis.synthesizers import save
+
+    options = {"mels": 20, "width": 16, "vocoder": ISTFT}
+    config = changed(CONFIG, synthesizer="acoustic-istft", options=options)
+    former, record = parts_of(small_parts, config, "b1a")
+    some = conditioned(utterances, former, tmp_path / "features")
+    standardize(former.synthesizer, SynthesisCrops(some, 0.3, 0.95, 20, 0))
+    save(former.synthesizer, tmp_path / "former", card={}, **record.config())
+    other = changed(
+        config, synthesizer="acoustic-nsf-folded", options={**options, "vocoder": FOLDED}
+    )
+    parts, _ = parts_of(small_parts, other, "b1a", tmp_path / "former")
+    network = parts.synthesizer
+    assert network.kind == "acoustic-nsf-folded"
+    kept = former.synthesizer.acoustic.state_dict()
+    assert all(torch.equal(kept[n], v) for n, v in network.acoustic.state_dict().items())
+    assert torch.equal(network.vocoder.standardize.mean, network.acoustic.standardize.mean)
+    assert float(network.vocoder.standardize.mean.abs().max()) > 0
+    wider = changed(other, options={**other.options, "width": 24})
+    with pytest.raises(VoicenymError, match="acoustic model has another size"):
+        parts_of(small_parts, wider, "b1a", tmp_path / "former")
+    with pytest.raises(VoicenymError, match="is of the kind acoustic-istft"):
+        parts_of(small_parts, changed(CONFIG, options=ISTFT), "ssl", tmp_path / "former")
 
 
 def test_the_vocoder_learns_from_the_mels_of_the_acoustic_model_and_of_the_speech(

@@ -15,6 +15,7 @@ KINDS: Kinds[Synthesizer] = Kinds(
         "hifigan": "voicenym.nets.synthesis.hifigan:HifiGan",
         "hifigan-nsf": "voicenym.nets.synthesis.hifigan_nsf:HifiGanNsf",
         "acoustic-nsf": "voicenym.nets.synthesis.acoustic_nsf:AcousticNsf",
+        "acoustic-nsf-folded": "voicenym.nets.synthesis.acoustic_folded_nsf:AcousticFoldedNsf",
         "acoustic-istft": "voicenym.nets.synthesis.acoustic_istft:AcousticIstft",
         "istft-vocoder": "voicenym.nets.synthesis.istft_vocoder:IstftVocoder",
     },

@@ -31,7 +31,7 @@ class SynthesizerRecipe(SpeechRecipe):
         content: As --content of voicenym models assemble: it will be the pipeline's.
         speaker: As --speaker of voicenym models assemble; or ecapa:PLACE, xvector:PLACE.
         start: Folder of a synthesizer to go on from; under content of another size, only the
-            weights that read content are new.
+            weights that read content are new; with another vocoder, its acoustic model is kept.
         former_content: Content encoder that --from was trained with; the new weights then start
             from what it gave (least squares).
         whisper: A Whisper whose states of original and synthesized speech are to agree, where the

@@ -1,7 +1,8 @@
 """Training of a synthesizer with frozen content, pitch and speaker features.
 
 The synthesizers of pipelines: HiFi-GAN, HiFi-GAN with an excitation (B1.b), an inverse-STFT
-vocoder, or an acoustic model with a source-filter model (B1.a) or with an inverse-STFT vocoder.
+vocoder, or an acoustic model with a source-filter model (B1.a), a folded one, or an inverse-STFT
+vocoder.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import synthesizers
-from voicenym.nets.synthesis.acoustic_istft import AcousticIstft
 from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
 from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.nsf import Standardize
 from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
 from voicenym.nets.weights.weight_norm import fold, normalize_weights
 from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
@@ -62,30 +64,15 @@ def parts(
         content, speaker: folders.
         start: folder of a synthesizer to go on from; None for a new one. Where its content has
             another size, the weights that read content are new
-            (:mod:`voicenym.training.synthesis.exchanged_content`).
+            (:mod:`voicenym.training.synthesis.exchanged_content`); where it has another vocoder,
+            its acoustic model is kept.
 
     Raises:
         DependencyError, VoicenymError: folders of something else, a recipe that cannot be trained,
             or parts that do not fit each other.
     """
     content_encoder, speaker_encoder = contents.load(content), encoders.load(speaker)
-    if start is None:
-        options = {
-            **config.options,
-            "content": content_encoder.size,
-            "speaker": speaker_encoder.size,
-        }
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(config.seed)
-            network = synthesizers.make(config.synthesizer, options)
-    else:
-        network = synthesizers.load(start)
-        if network.kind != config.synthesizer:
-            raise VoicenymError(
-                f"{start}: is of the kind {network.kind}, and the configuration needs "
-                f"{config.synthesizer}"
-            )
-        network = with_content(network, content_encoder.size, config.seed)
+    network = _network(config, content_encoder.size, speaker_encoder.size, start)
     if round(config.seconds * network.rate) < FFT:
         raise VoicenymError(f"seconds: crops of {config.seconds} s are too short; give 0.1 or more")
     if isinstance(network, AcousticNsf) and config.adversarial < 1.0:
@@ -94,6 +81,50 @@ def parts(
     return Assembly(content_encoder, speaker_encoder, network, config.settings), TrainingRecord(
         config.settings, *known
     )
+
+
+def _network(
+    config: SynthesizerConfig, content: int, speaker: int, start: Path | None
+) -> Synthesizer:
+    """The synthesizer that a training begins with.
+
+    Args:
+        config: the recipe.
+        content, speaker: elements of a content frame and of a speaker vector.
+        start: as of :func:`parts`.
+
+    Raises:
+        VoicenymError: a start of another kind, unless both are of two models, and its acoustic
+            model has the size of the configuration's.
+    """
+    former = None if start is None else synthesizers.load(start)
+    if former is not None and former.kind == config.synthesizer:
+        return with_content(former, content, config.seed)
+    of_another = VoicenymError(
+        f"{start}: is of the kind {former and former.kind}, and the configuration needs "
+        f"{config.synthesizer}"
+    )
+    if former is not None and not isinstance(former, TwoStageSynthesizer):
+        raise of_another
+    options = {**config.options, "content": content, "speaker": speaker}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(config.seed)
+        network = synthesizers.make(config.synthesizer, options)
+    if former is None:
+        return network
+    if not isinstance(network, TwoStageSynthesizer):
+        raise of_another
+    state, own = former.acoustic.state_dict(), network.acoustic.state_dict()
+    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in own.items()}:
+        raise VoicenymError(
+            f"{start}: its acoustic model has another size than the configuration's: give the "
+            "same width, mels and content"
+        )
+    network.acoustic.load_state_dict(state)
+    for part in network.modules():
+        if isinstance(part, Standardize):
+            part.load_state_dict(former.acoustic.standardize.state_dict())
+    return network
 
 
 def check_resumable(
@@ -183,7 +214,7 @@ def train(
         module = SourceFilter(network, config)
     else:
         every = utterances[0].every if utterances else 1
-        if isinstance(network, AcousticIstft):
+        if isinstance(network, TwoStageSynthesizer):
             standardize(network, crops)
             module = TwoStage(network, config, recogniser, voices, every, texts)
         else:

@@ -1,4 +1,4 @@
-"""The step of an acoustic model and an inverse-STFT vocoder: losses of the sound, and of the mels.
+"""The step of an acoustic model and a vocoder, in one: losses of the sound, and of the mels.
 
 The two learn as one network, so that the vocoder speaks from the acoustic model's own smooth mels;
 their mean squared error keeps what connects the two a mel spectrum, as in B1.a. The vocoder also
@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 
 from voicenym.nets.synthesis import synthesis_losses
-from voicenym.nets.synthesis.acoustic_istft import AcousticIstft
+from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
 from voicenym.nets.words.whisper import Encoder as WhisperEncoder
 from voicenym.training.synthesis.connecting_mels import distance_of_mels, mels_of
 from voicenym.training.synthesis.decoder_loss import DecoderLoss
@@ -34,11 +34,11 @@ class TwoStage(Adversarial):
         recogniser, voices, every, texts: as of :class:`Adversarial`.
     """
 
-    network: AcousticIstft
+    network: TwoStageSynthesizer
 
     def __init__(
         self,
-        network: AcousticIstft,
+        network: TwoStageSynthesizer,
         config: SynthesizerConfig,
         recogniser: WhisperEncoder | None = None,
         voices: DrawnVoices | None = None,
