@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import torch
 
@@ -63,3 +64,50 @@ class TwoStageSynthesizer(Synthesizer):
             speaker: ``[batch, element]``.
             seed: ``[batch]`` int64, of the noise.
         """
+
+
+class TwoStageOfOptions(TwoStageSynthesizer):
+    """Two-stage synthesizer whose vocoder is configured by options of its own.
+
+    Args:
+        content, speaker: elements.
+        mels: between the two.
+        width: of the acoustic model.
+        rate: of the waveform, in Hz.
+        hop: samples of a frame.
+        vocoder: options of :attr:`vocoder_class`, without those above.
+
+    Attributes:
+        vocoder_class: network from mels, F0, speaker vector and seed to a waveform.
+    """
+
+    vocoder_class: ClassVar[type[torch.nn.Module]]
+
+    def __init__(
+        self,
+        content: int = 256,
+        speaker: int = 512,
+        mels: int = 80,
+        width: int = 512,
+        rate: int = 16_000,
+        hop: int = 160,
+        vocoder: Mapping[str, Any] | None = None,
+    ) -> None:
+        options = dict(vocoder or {})
+        config = {
+            "content": content,
+            "speaker": speaker,
+            "mels": mels,
+            "width": width,
+            "rate": rate,
+            "hop": hop,
+            "vocoder": options,
+        }
+        super().__init__(AcousticModel(content, speaker, mels, width), config)
+        self.vocoder = self.vocoder_class(mels, speaker, rate=rate, hop=hop, **options)
+
+    def spoken(
+        self, mels: torch.Tensor, f0: torch.Tensor, speaker: torch.Tensor, seed: torch.Tensor
+    ) -> torch.Tensor:
+        waveform: torch.Tensor = self.vocoder(mels, f0, speaker, seed)
+        return waveform
