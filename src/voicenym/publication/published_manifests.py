@@ -148,7 +148,7 @@ def write_parquet(folder: Path, entries: Sequence[Entry]) -> None:
     shards = list(_shards(entries))
     for number, shard in enumerate(shards):
         path = folder / "data" / f"train-{number:05}-of-{len(shards):05}.parquet"
-        with parquet.ParquetWriter(str(path), schema) as writer:
+        with parquet.ParquetWriter(str(path), schema, write_page_checksum=True) as writer:
             for group in _shards(shard, GROUP_BYTES, GROUP_ROWS):
                 rows = [
                     {

@@ -179,6 +179,40 @@ def test_too_many_open_requests_are_refused_with_a_time():
     assert int(headers["retry-after"]) >= 1
 
 
+def test_one_of_several_tokens_holds_at_most_half_of_the_requests():
+    """Slow uploads of one client leave room to the others; a single client has all of it."""
+
+    async def statuses(tokens):
+        leave, inside = asyncio.Event(), []
+
+        async def waiting(scope, receive, send):
+            inside.append(scope[OWNER])
+            await leave.wait()
+            await echo(scope, receive, send)
+
+        app = hardened(waiting, Protection(limits=Limits(parallel=4), tokens=BearerTokens(tokens)))
+
+        def ask(owner):
+            headers = [("authorization", f"Bearer {tokens[owner]}")]
+            return asyncio.create_task(answer(app, headers=headers))
+
+        asked = [ask("desk") for _ in range(3)]
+        while len(inside) < 2 + (len(tokens) == 1):
+            await asyncio.sleep(0)
+        if "phone" in tokens:
+            asked.append(ask("phone"))
+            while "phone" not in inside:
+                await asyncio.sleep(0)
+        leave.set()
+        found = [(await one).status for one in asked]
+        again = await ask("desk")
+        return found, again.status
+
+    both = {"desk": TOKEN, "phone": "p" * 43}
+    assert asyncio.run(statuses(both)) == ([200, 200, 429, 200], 200)
+    assert asyncio.run(statuses({"desk": TOKEN})) == ([200, 200, 200], 200)
+
+
 def test_a_token_is_needed_except_where_a_path_is_open():
     tokens = BearerTokens({"desk": TOKEN})
     app = hardened(echo, Protection(tokens=tokens, is_open=lambda path: path == "/health"))

@@ -12,6 +12,7 @@ import pytest
 import soundfile
 from shard_material import add, members, parquet_shard, said, sound, tree, web_shard
 
+from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
 KEY = Key(bytes(range(100, 132)))
@@ -237,6 +238,27 @@ def test_a_header_of_a_gigabyte_is_not_read(anonymize, tmp_path):
     done = anonymize("a.tar", "-o", "out")
     assert done.returncode == 1
     assert "a header is larger than 1 MiB" in said(done)
+
+
+def test_a_changed_byte_of_a_page_with_a_checksum_is_damage(tmp_path):
+    """A bit that fell over on a disk, within a recording: nothing else of the file shows it."""
+    import pyarrow as arrow
+    from pyarrow import parquet
+
+    from voicenym.corpus.shards.formats.parquet_shard import ParquetShard
+
+    table = arrow.table({"audio": arrow.array([{"bytes": bytes(9000), "path": "x"}])})
+    whole, changed = tmp_path / "whole.parquet", tmp_path / "changed.parquet"
+    parquet.write_table(
+        table, whole, compression="none", use_dictionary=False, write_page_checksum=True
+    )
+    bits = bytearray(whole.read_bytes())
+    bits[5000] ^= 1
+    changed.write_bytes(bits)
+    with whole.open("rb") as file:
+        assert len(list(ParquetShard(file, "whole").rows(["audio"]))) == 1
+    with changed.open("rb") as file, pytest.raises(CorpusError, match="is no whole Parquet file"):
+        list(ParquetShard(file, "changed").rows(["audio"]))
 
 
 def test_bad_parquet_is_named(anonymize, tmp_path):

@@ -64,6 +64,9 @@ class BearerTokens:
             raise VoicenymError(f"{path}: holds no token; make one with --new-token")
         return cls(tokens)
 
+    def __len__(self) -> int:
+        return len(self._digests)
+
     def owner(self, token: str) -> str | None:
         """Owner of a token; None for an unknown one. Every stored digest is compared in constant
         time, whichever matches.

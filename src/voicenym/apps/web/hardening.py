@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ LOCAL = "local"
 """Owner of requests to a server without tokens."""
 OWNER = "voicenym.owner"
 """Entry of the scope with the owner of the request's token, or :data:`LOCAL`."""
+_COUNTED = "voicenym.counted"
+"""Entry of the scope with the owner among whose requests in flight the request counts."""
 _FOREIGN = (403, 421)
 """Statuses of requests that pages of other sites may have made."""
 _SAFE = ("GET", "HEAD", "OPTIONS")
@@ -75,6 +78,7 @@ class Hardened:
         self._rate = RequestRate(protection.limits.per_second, protection.limits.burst)
         self._log = set_up()
         self.in_flight = 0
+        self._of_owners: Counter[str] = Counter()
         self.statuses: dict[int, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -125,7 +129,7 @@ class Hardened:
                 await body.linger()
             await problem.send(answer)
         finally:
-            self.in_flight -= 1
+            self._leave(scope)
             self.statuses[status] = self.statuses.get(status, 0) + 1
             received = 0 if body is None else body.received
             self._log.info(request_line(scope, status, time.monotonic() - started, received))
@@ -161,7 +165,7 @@ class Hardened:
                 async with asyncio.timeout(CLOSE_SECONDS):
                     await _close(problem, scope, answer, accepted)
         finally:
-            self.in_flight -= 1
+            self._leave(scope)
             self.statuses[status] = self.statuses.get(status, 0) + 1
             self._log.info(request_line(scope, status, time.monotonic() - started, 0))
 
@@ -201,8 +205,25 @@ class Hardened:
                 self._rate.check(f"owner {scope[OWNER]}")
         elif metered:
             self._rate.check(f"address {client}")
-        if metered and self.in_flight > self._is.limits.parallel:
+        if not metered:
+            return
+        if self.in_flight > self._is.limits.parallel:
             raise busy("The server has as many open requests as it may.")
+        tokens, owner = self._is.tokens, scope[OWNER]
+        if tokens is None or len(tokens) == 1 or owner == LOCAL:
+            return
+        if self._of_owners[owner] >= max(1, self._is.limits.parallel // 2):
+            raise busy("This token has as many open requests as it may.", status=429)
+        self._of_owners[owner] += 1
+        scope[_COUNTED] = owner
+
+    def _leave(self, scope: Scope) -> None:
+        """Ends the count of a request, admitted or not."""
+        self.in_flight -= 1
+        if owner := scope.pop(_COUNTED, None):
+            self._of_owners[owner] -= 1
+            if not self._of_owners[owner]:
+                del self._of_owners[owner]
 
 
 def subprotocol(scope: Scope) -> str | None:

@@ -21,7 +21,8 @@ class Limits:
         body_bytes: of a request.
         per_second: requests of one client in the long run; 0 for no limit.
         burst: requests of one client at once.
-        parallel: requests in flight, of all clients together, uploads included.
+        parallel: requests in flight, of all clients together, uploads included; of several tokens
+            one may have half of them, so that slow uploads of one client leave room to others.
         idle_seconds: without a byte of a body that is not complete.
         least_bytes_per_second: of a body, on average over :data:`~client_pace.MOST_RESERVE`, after
             its first ``idle_seconds``.

@@ -73,7 +73,9 @@ class ParquetShard:
         self.where = where
         file.seek(0)
         try:
-            self._file = parquet.ParquetFile(file, pre_buffer=False)
+            self._file = parquet.ParquetFile(
+                file, pre_buffer=False, page_checksum_verification=True
+            )
             self.schema = self._file.schema_arrow
         except (arrow.ArrowException, OSError, ValueError) as error:
             raise self.damaged(error) from None
@@ -221,7 +223,9 @@ def rewrite(
             kind = arrow.string()
         fields.append(arrow.field(name, kind))
     schema = arrow.schema(fields, metadata=_metadata(shard))
-    with parquet.ParquetWriter(str(target), schema, compression="zstd") as writer:
+    with parquet.ParquetWriter(
+        str(target), schema, compression="zstd", write_page_checksum=True
+    ) as writer:
         for group in range(shard.groups):
             made: dict[str, list[Any]] = {name: [] for name in kept}
             new = []
