@@ -11,6 +11,7 @@ from tests.evaluation.conftest import found  # noqa: F401
 
 from voicenym.anonymizer import SYSTEMS
 from voicenym.evaluation import card_figures, card_table, results_file
+from voicenym.evaluation.reports.verdict import identified
 
 MARKED = f"before\n{card_table.BEGIN}\nold\n{card_table.END}\nafter\n"
 
@@ -50,7 +51,8 @@ def test_a_report_is_written_to_cards_and_readme(command, report, figures, tmp_p
     rows = json.loads(figures.read_text())
     assert "mcadams" in rows
     assert not any("formant" in name for name in rows)
-    assert "left out, since cards have figures of default settings only: formant" in text
+    left_out = "left out, since cards have figures of default settings and bundled weights only: "
+    assert f"{left_out}formant" in text
     assert f"wrote {readme}" in text
     text = readme.read_text()
     assert "old" not in text
@@ -119,3 +121,22 @@ def test_places_of_weights_that_no_package_holds_are_no_settings(
         results_file.save(report, tmp_path / "report")
         assert (command("cards", "--update", tmp_path / "report").returncode == 0) is listed
     assert {"asr-tts", "original"} == set(json.loads(figures.read_text()))
+
+
+def test_figures_of_weights_of_the_users_own_go_to_no_card(
+    command,
+    found,  # noqa: F811
+    figures,
+    tmp_path,
+):
+    evaluation, _ = found
+    for own, kept in ((None, True), (False, True), (True, False)):
+        system = dataclasses.replace(
+            evaluation.systems[0], name="b1a", parameters={}, weights="0" * 16, own_weights=own
+        )
+        report = dataclasses.replace(evaluation, systems=(system,))
+        place = tmp_path / f"report-{own}"
+        results_file.save(report, place)
+        assert results_file.load(place).systems[0].own_weights is own
+        assert ("your own, not the bundled ones" in identified(system)) is (own is True)
+        assert (command("cards", "--update", place).returncode == 0) is kept

@@ -144,7 +144,7 @@ def test_two_settings_of_a_system_stand_side_by_side(desk, spectrum, tmp_path, b
     card_figures.write(found, cards)
     assert set(json.loads(cards.read_text())) == {"original", "mcadams"}
     assert card_figures.with_settings(found) == [name]
-    with pytest.raises(VoicenymError, match=r"default settings only; evaluate .* without settings"):
+    with pytest.raises(VoicenymError, match=r"bundled weights only; evaluate .* without settings"):
         card_figures.write(dataclasses.replace(found, systems=(fixed,)), cards)
 
 

@@ -38,9 +38,9 @@ def write(
 ) -> Path:
     """Writes the figures of a report's systems to their cards; other cards stay.
 
-    Cards have figures of default settings only: :func:`with_settings` names the report's others,
-    which are left out. Figures of live forms (``evaluate --live``) stand beside those of whole
-    recordings.
+    Cards have figures of default settings and bundled weights only: :func:`with_settings` names the
+    report's others, which are left out. Figures of live forms (``evaluate --live``) stand beside
+    those of whole recordings.
 
     Args:
         evaluation: the report.
@@ -57,8 +57,8 @@ def write(
     other = with_settings(evaluation)
     if other and len(other) == len(evaluation.systems):
         raise VoicenymError(
-            f"{', '.join(other)}: cards have figures of default settings only; evaluate the system "
-            "without settings"
+            f"{', '.join(other)}: cards have figures of default settings and bundled weights only; "
+            "evaluate the system without settings, and without a folder of weights of your own"
         )
     systems = [system for system in evaluation.systems if system.name not in other]
     systems = _of_the_file(systems, plugins)
@@ -179,7 +179,8 @@ def _utility(
 
 
 def with_settings(evaluation: Evaluation) -> list[str]:
-    """Names of a report's systems whose settings differ from the defaults.
+    """Names of a report's systems whose settings differ from the defaults, or which had weights of
+    the user's in place of the bundled ones.
 
     Reports of earlier releases have default settings only. The places of weights that no package
     holds are no settings.
@@ -188,7 +189,9 @@ def with_settings(evaluation: Evaluation) -> list[str]:
 
 
 def _card(system: SystemResults) -> str:
-    """Name of the card with a system's figures; empty where it has other settings."""
+    """Name of the card with a system's figures; empty where it has other settings or weights."""
+    if system.own_weights:
+        return ""
     name = system.system
     if system.name in (name, live_form(name)):
         return system.name

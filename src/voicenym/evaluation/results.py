@@ -212,6 +212,8 @@ class SystemResults:
         upper_bound: whether attackers without the key did not run that might find more, so that
             figures are upper bounds of protection; None in reports of earlier releases, whose notes
             tell.
+        own_weights: whether the weights are the user's, which the system finds in place of the
+            bundled ones; None in reports of earlier releases, and for files.
     """
 
     name: str
@@ -228,6 +230,7 @@ class SystemResults:
     targets: str = ""
     files: tuple[str, ...] = ()
     upper_bound: bool | None = None
+    own_weights: bool | None = None
 
     @property
     def system(self) -> str:

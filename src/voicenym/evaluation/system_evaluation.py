@@ -108,6 +108,7 @@ def system_results(
         target.voices.used,
         published_digests(plan) if from_files else (),
         bool(omitted) or any(not attacker.holds_key for attacker in obstacles),
+        None if from_files else target.own_weights,
     )  # fmt: skip
 
 

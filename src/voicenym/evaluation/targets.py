@@ -27,6 +27,7 @@ class Target:
         title: one line.
         protection: of the trials.
         weights: version of the system's weights.
+        own_weights: whether they are the user's, which the system finds in place of the bundled.
         voices: how its target voices are drawn.
     """
 
@@ -34,6 +35,7 @@ class Target:
     title: str
     protection: Protection
     weights: str = ""
+    own_weights: bool = False
     voices: Drawn = field(default_factory=Drawn)
 
     @property
@@ -83,7 +85,8 @@ def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
         None if theirs is None else tuple(sorted(theirs.items())),
     )
     called = label(name, voices.parameters, system.version)
-    return Target(called, system.card.title, protected, system.version, voices)
+    own = bool(system.own_weights)
+    return Target(called, system.card.title, protected, system.version, own, voices)
 
 
 def pool_of(plan: Plan, target: Target) -> tuple[Recording, ...]:

@@ -116,7 +116,7 @@ def test_a_live_report_leaves_originals_and_whole_recordings(found_live, tmp_pat
     (system,) = found_live.systems
     other = dataclasses.replace(system, name="mcadams:live=true,low=0.8")
     changed = dataclasses.replace(found_live, systems=(other,))
-    with pytest.raises(VoicenymError, match="default settings only"):
+    with pytest.raises(VoicenymError, match="default settings and bundled weights only"):
         card_figures.write(changed, file)
 
 

@@ -36,7 +36,7 @@ def update(
 ) -> None:
     """Write a report's figures to the systems' cards.
 
-    Cards have figures of default settings only: systems with other settings are left out. Figures
+    Cards have figures of default settings and bundled weights only: others are left out. Figures
     of evaluate --live stand beside those of whole recordings. With --readme also to the table of a
     README. Figures are never written by hand. The author of another package's system writes its
     figures with --file.
@@ -60,7 +60,10 @@ def update(
     typer.echo(f"wrote {written}")
     if left_out := card_figures.with_settings(evaluation):
         names = ", ".join(left_out)
-        typer.echo(f"left out, since cards have figures of default settings only: {names}")
+        typer.echo(
+            "left out, since cards have figures of default settings and bundled weights only: "
+            f"{names}"
+        )
     if root is not None:
         some = add or words or speed or naturalness
         card_table.write_readme(root, None if some else evaluation)

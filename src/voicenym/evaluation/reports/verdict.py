@@ -125,7 +125,8 @@ def identified(system: SystemResults) -> str:
     """The system's title, the digest of its weights, and its target voices; its settings stand in
     its name.
     """
-    weights = f" Weights: SHA-256 {escape(system.weights)}." if system.weights else ""
+    whose = "your own, not the bundled ones, " if system.own_weights else ""
+    weights = f" Weights: {whose}SHA-256 {escape(system.weights)}." if system.weights else ""
     targets = f" Target voices: {escape(system.targets)}." if system.targets else ""
     return sentence(system.title) + weights + targets
 
