@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import BinaryIO
 
-from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer, Refusal
+from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer, Refusal, Stream
 from voicenym.audio import Reader, Writer, open_reader, open_writer
 from voicenym.corpus import recording_checks
 from voicenym.corpus.batches.fallback import refused
@@ -189,23 +189,11 @@ def anonymize_unnamed(
         picture = _again(source) if reader.has_picture else None
         used = system if picture is None else system.in_sync()
         stream = used.stream(pseudonym, rate, channels, profile)
-        hour = [rate * HOUR] * channels
-        lengths = stream.lengths(hour)
-        if picture is not None and lengths != hour:
-            raise AudioError(
-                f"{name}: has a picture, and {system.card.name} is set to change how fast the "
-                "sound runs, which would part the two; leave out --set rate=true"
-            )
-        if len(set(lengths)) > 1:
-            raise AudioError(
-                f"{name}: has {channels} channels, and {system.card.name} is set to draw how long "
-                "their sounds last, which would part them; leave out --set timing=drawn, or give "
-                "each channel as a file of its own"
-            )
+        slower = _slower(stream, name, system.card.name, rate, channels, picture is not None)
         # here, because a process that only starts workers does without torch
         from voicenym.corpus.nearness.near_original import NearOriginalCheck
 
-        check = NearOriginalCheck(used, name, rate, channels, max(lengths) / hour[0])
+        check = NearOriginalCheck(used, name, rate, channels, slower)
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite
         )
@@ -239,6 +227,30 @@ def anonymize_unnamed(
             writer.finish()
     result = Result(level.frames / rate, rate, channels, None, warnings)
     return Unnamed(writer, target, result)
+
+
+def _slower(
+    stream: Stream, name: str, system: str, rate: int, channels: int, has_picture: bool
+) -> float:
+    """Length of an output as a multiple of its input's, the same in all channels.
+
+    Raises:
+        AudioError: a picture or other channels would lose step with the sound.
+    """
+    hour = [rate * HOUR] * channels
+    lengths = stream.lengths(hour)
+    if has_picture and lengths != hour:
+        raise AudioError(
+            f"{name}: has a picture, and {system} is set to change how fast the "
+            "sound runs, which would part the two; leave out --set rate=true"
+        )
+    if len(set(lengths)) > 1:
+        raise AudioError(
+            f"{name}: has {channels} channels, and {system} is set to draw how long "
+            "their sounds last, which would part them; leave out --set timing=drawn, or give "
+            "each channel as a file of its own"
+        )
+    return max(lengths) / hour[0]
 
 
 @contextmanager

@@ -63,3 +63,25 @@ def limits(means: Sequence[dict[float, float]], alarms: float) -> tuple[float, f
     slope = float(np.polyfit(x, y, 1)[0]) if len(x) > 1 else 0.0
     spread = max(0.0, slope)
     return float((y - spread * x).max()), spread
+
+
+def missed(
+    network: LanguageScores, means: Sequence[dict[float, float]], examples: Sequence[Example]
+) -> dict[str, float]:
+    """Share of the examples of other languages that the limit lets pass, in %, by length.
+
+    Args:
+        network: with its limit.
+        means: of :func:`prefix_means`, of each example by a network that did not learn from it.
+        examples: the same, of both sides.
+    """
+    found = {}
+    for seconds in PREFIXES:
+        passed = [
+            some[seconds] <= network.limit_for(seconds)
+            for some, example in zip(means, examples, strict=True)
+            if example.other and seconds in some
+        ]
+        if passed:
+            found[f"missed % of {seconds:g} s on held-out speakers"] = 100 * float(np.mean(passed))
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from voicenym.corpus.recordings import collect
 from voicenym.errors import CorpusError, VoicenymError
@@ -55,26 +55,50 @@ class LanguageRecipe(DataOptions):
         """Analyse the speech, score each speaker by a network of the others, find the limit, train
         on all, and save.
         """
-        import numpy as np
         import torch
 
         from voicenym.nets.content import content_encoders, language_scores
         from voicenym.training.content.language import train_language as steps
-        from voicenym.training.content.language.language_examples import (
-            MUSIC,
-            NO_SPEECH,
-            analysed,
-            no_speech,
-        )
-        from voicenym.training.content.language.language_limits import PREFIXES, limits
+        from voicenym.training.content.language.language_limits import limits, missed
         from voicenym.training.content.language.train_music import add_music_scores
         from voicenym.training.run.config import changed, load
 
         torch.set_num_threads(1)
         config = changed(load(self.config, steps.LanguageConfig), steps=self.steps)
+        content = content_encoders.load(self.content).requires_grad_(False)
+        speech = self._speech(config, report)
+        examples = _all_examples(content, speech, config, report)
+        size, rate = examples[0].states.shape[1], content.rate / content.hop
+        found = steps.out_of_fold(size, examples, config, rate, report.say)
+        own = [means for means, one in zip(found, examples, strict=True) if config.limits(one)]
+        limit, spread = limits(own, config.alarms)
+        network = steps.fitted(size, examples, config, rate, self.language)
+        network.limit, network.spread = limit, spread
+        music = {} if network.of_music is None else add_music_scores(network, examples, rate)
+        figures = missed(network, found, examples) | music
+        card = {
+            **self.data_card([*speech.own, *speech.others]),
+            "others": ", ".join(place.name for place in self.other),
+            "music": ", ".join(
+                [*(place.name for place in self.music), "generated chords and noise"]
+            ),
+            "examples": len(examples),
+            **{name: round(value, 1) for name, value in figures.items()},
+        }
+        language_scores.save(network, self.output, card, half=True)
+        return Trained(self.output, config.steps, figures, (assembling("language", self.output),))
+
+    def _speech(self, config: LanguageConfig, report: Report) -> _Speech:
+        """Recordings of --data, --other and --music.
+
+        Raises:
+            CorpusError: music for a configuration that does not tell it; a speaker on both sides;
+                too few speakers.
+        """
+        from voicenym.training.content.language import train_language as steps
+
         if self.music and not config.options.get("tells_music"):
             raise CorpusError("--music needs tells_music: true in the options of the configuration")
-        content = content_encoders.load(self.content).requires_grad_(False)
         own = self.recordings(report)
         others = collect(
             self.other,
@@ -91,55 +115,40 @@ class LanguageRecipe(DataOptions):
             )
         groups = {one.speaker: _group(one) for one in reversed(own)}
         steps.check_speakers(groups, {one.speaker for one in others}, config)
-        examples = [
-            *_examples(content, own, False, config, report),
-            *_examples(content, others, True, config, report),
-        ]
-        for number, noise in enumerate(no_speech(config.no_speech, config.seconds, config.seed)):
-            made = analysed(content, noise, False, f"noise {number}", NO_SPEECH)
-            examples += [] if made is None else [made]
-        examples += [
-            example._replace(group=MUSIC)
-            for example in _examples(content, music, False, config, report)
-        ]
-        size, rate = examples[0].states.shape[1], content.rate / content.hop
-        found = steps.out_of_fold(size, examples, config, rate, report.say)
-        own_means = [
-            means
-            for means, example in zip(found, examples, strict=True)
-            if not example.other
-            and example.group not in (NO_SPEECH, MUSIC)
-            and (not config.limit_by or example.group in config.limit_by)
-        ]
-        limit, spread = limits(own_means, config.alarms)
-        network = steps.fitted(size, examples, config, rate, self.language)
-        network.limit, network.spread = limit, spread
-        told = {} if network.of_music is None else add_music_scores(network, examples, rate)
-        missed = {}
-        for seconds in PREFIXES:
-            of = [
-                means[seconds] <= network.limit_for(seconds)
-                for means, example in zip(found, examples, strict=True)
-                if example.other and seconds in means
-            ]
-            if of:
-                missed[f"missed % of {seconds:g} s on held-out speakers"] = 100 * float(np.mean(of))
-        card = {
-            **self.data_card([*own, *others]),
-            "others": ", ".join(place.name for place in self.other),
-            "music": ", ".join(
-                [*(place.name for place in self.music), "generated chords and noise"]
-            ),
-            "examples": len(examples),
-            **{name: round(value, 1) for name, value in (missed | told).items()},
-        }
-        language_scores.save(network, self.output, card, half=True)
-        return Trained(
-            self.output,
-            config.steps,
-            missed | told,
-            (assembling("language", self.output),),
-        )
+        return _Speech(own, others, music)
+
+
+class _Speech(NamedTuple):
+    """Recordings of the encoder's language, of other languages, and of music."""
+
+    own: Sequence[Recording]
+    others: Sequence[Recording]
+    music: Sequence[Recording]
+
+
+def _all_examples(
+    content: Content, speech: _Speech, config: LanguageConfig, report: Report
+) -> list[Example]:
+    """Examples of speech of both sides, of generated noise, and of music."""
+    from voicenym.training.content.language.language_examples import (
+        MUSIC,
+        NO_SPEECH,
+        analysed,
+        no_speech,
+    )
+
+    examples = [
+        *_examples(content, speech.own, False, config, report),
+        *_examples(content, speech.others, True, config, report),
+    ]
+    for number, noise in enumerate(no_speech(config.no_speech, config.seconds, config.seed)):
+        made = analysed(content, noise, False, f"noise {number}", NO_SPEECH)
+        examples += [] if made is None else [made]
+    examples += [
+        example._replace(group=MUSIC)
+        for example in _examples(content, speech.music, False, config, report)
+    ]
+    return examples
 
 
 def _group(recording: Recording) -> str:

@@ -17,7 +17,7 @@ import torch
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.language_scores import LanguageScores
-from voicenym.training.content.language.language_examples import Example
+from voicenym.training.content.language.language_examples import MUSIC, NO_SPEECH, Example
 from voicenym.training.content.language.language_limits import prefix_means
 
 NO_SIDE = "there is no speech of one of the two sides; give --data and --other"
@@ -75,6 +75,12 @@ class LanguageConfig:
             raise VoicenymError(
                 "seconds, shortest, longest: above 0, and shortest at most as long as longest"
             )
+
+    def limits(self, example: Example) -> bool:
+        """Whether an example is of those that set the limit: speech of the own language."""
+        if example.other or example.group in (NO_SPEECH, MUSIC):
+            return False
+        return not self.limit_by or example.group in self.limit_by
 
 
 def check_speakers(own: Mapping[str, str], others: Collection[str], config: LanguageConfig) -> None:
