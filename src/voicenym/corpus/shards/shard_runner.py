@@ -102,82 +102,112 @@ def run_shards(
         CorpusError: an earlier run had other settings, or the ledger cannot be used.
         VoicenymError: the system cannot run at all.
     """
-    stamp = _stamp(job, choice)
-    summary = ShardSummary()
-    settled = 0
+    run = _ShardRun(job, units, state, choice, _stamp(job, choice), report, fail_fast)
     with state:
-        _check_stamps(job, units, state, stamp)
+        _check_stamps(job, units, state, run.stamp)
         folders = {Path(u.target).parent for u in units if not store_locations.is_url(u.target)}
         for folder in folders | {Path(tempfile.gettempdir())}:
             sweep(folder)
-
-        def settle(outcome: ShardOutcome) -> None:
-            nonlocal settled
-            settled += 1
-            _count(summary, outcome)
-            known = state.lines.get(outcome.unit.name, {})
-            if outcome.result is not None or "sha256" not in known:
-                state.settle(line := _line(job, outcome, stamp))
-                if outcome.result is not None:
-                    summary.there[outcome.unit.name] = line
-            if report is not None:
-                report(outcome)
-
-        surveys: deque[Survey | None] = deque()
-
-        def tasks() -> Iterator[Any]:
-            """Tasks of the surveys that came; else the survey of the next unit."""
-            rest, asked = _settled_before(job, units, state), 0
-            while not (fail_fast and summary.failures):
-                if surveys:
-                    asked -= 1
-                    if (found := surveys.popleft()) is not None:
-                        yield ShardTask(found.unit, assignments(job, found), compare=not job.fresh)
-                elif (one := next(rest, None)) is not None:
-                    unit, planned = one
-                    if isinstance(planned, ShardOutcome):
-                        settle(planned)
-                    elif planned is not None:
-                        count_earlier(unit, planned)
-                    else:
-                        asked += 1
-                        if (found := known(unit, choice)) is None:
-                            yield SurveyTask(unit)
-                        else:
-                            surveys.append(found)
-                elif asked:
-                    yield LATER
-                else:
-                    return
-
-        def count_earlier(unit: Unit, line: Line) -> None:
-            nonlocal settled
-            settled += 1
-            summary.skipped += 1
-            summary.there[unit.name] = line
-            for name, reason in line.get("failures", {}).items():
-                summary.failures.append((f"{unit.source} ({name})", reason))
-            if line.get("failed") and not line.get("failures"):
-                count = line["failed"]
-                summary.failures.append(
-                    (str(unit), f"{unit}: {count} of it failed in an earlier run")
-                )
-
         try:
             count = min(workers, len(units))
-            for task, answer in _answers(job, tasks(), count, choice, engine, not fail_fast):
-                if isinstance(task, SurveyTask):
-                    surveys.append(answer if isinstance(answer, Survey) else None)
-                if isinstance(answer, ShardOutcome):
-                    settle(answer)
-                if fail_fast and summary.failures:
+            for task, answer in _answers(job, run.tasks(), count, choice, engine, not fail_fast):
+                run.take(task, answer)
+                if run.stops:
                     break
         finally:
-            summary.untried = len(units) - settled
+            run.summary.untried = len(units) - run.settled
     if job.opaque and job.log is not None:
         outputs = [Path(target) for unit in units for target in unit.targets]
         timestamps.level([*outputs, job.log, *timestamps.folders_of(outputs, job.log.parent)])
-    return summary
+    return run.summary
+
+
+@dataclass
+class _ShardRun:
+    """Course of a run: what is still to do, and what came of the rest.
+
+    Args:
+        job, units, state, choice, report, fail_fast: as of :func:`run_shards`.
+        stamp: fields of the ledger's lines that all units of the run share.
+
+    Attributes:
+        summary: of what is settled.
+        settled: number of units with an outcome of this run or of an earlier one.
+    """
+
+    job: Job
+    units: Sequence[Unit]
+    state: RunState
+    choice: SpeakerChoice
+    stamp: Line
+    report: Callable[[ShardOutcome], None] | None
+    fail_fast: bool
+    summary: ShardSummary = field(default_factory=ShardSummary)
+    settled: int = 0
+    surveys: deque[Survey | None] = field(default_factory=deque)
+
+    @property
+    def stops(self) -> bool:
+        """Whether a failure ends the run."""
+        return self.fail_fast and bool(self.summary.failures)
+
+    def tasks(self) -> Iterator[Any]:
+        """Tasks of the surveys that came; else the survey of the next unit."""
+        rest, asked = _settled_before(self.job, self.units, self.state), 0
+        while not self.stops:
+            if self.surveys:
+                asked -= 1
+                if (found := self.surveys.popleft()) is not None:
+                    voices = assignments(self.job, found)
+                    yield ShardTask(found.unit, voices, compare=not self.job.fresh)
+            elif (one := next(rest, None)) is not None:
+                unit, planned = one
+                if isinstance(planned, ShardOutcome):
+                    self._settle(planned)
+                elif planned is not None:
+                    self._count_earlier(unit, planned)
+                else:
+                    asked += 1
+                    if (found := known(unit, self.choice)) is None:
+                        yield SurveyTask(unit)
+                    else:
+                        self.surveys.append(found)
+            elif asked:
+                yield LATER
+            else:
+                return
+
+    def take(self, task: SurveyTask | ShardTask, answer: Survey | ShardOutcome) -> None:
+        """Takes the answer to a task; a survey that failed is the outcome of its unit."""
+        if isinstance(task, SurveyTask):
+            self.surveys.append(answer if isinstance(answer, Survey) else None)
+        if isinstance(answer, ShardOutcome):
+            self._settle(answer)
+
+    def _settle(self, outcome: ShardOutcome) -> None:
+        """Counts an outcome, and writes it to the ledger."""
+        self.settled += 1
+        _count(self.summary, outcome)
+        before = self.state.lines.get(outcome.unit.name, {})
+        if outcome.result is not None or "sha256" not in before:
+            self.state.settle(line := _line(self.job, outcome, self.stamp))
+            if outcome.result is not None:
+                self.summary.there[outcome.unit.name] = line
+        if self.report is not None:
+            self.report(outcome)
+
+    def _count_earlier(self, unit: Unit, line: Line) -> None:
+        """Counts an output of an earlier run, with the failures that its line keeps."""
+        self.settled += 1
+        self.summary.skipped += 1
+        self.summary.there[unit.name] = line
+        for name, reason in line.get("failures", {}).items():
+            self.summary.failures.append((f"{unit.source} ({name})", reason))
+        if line.get("failed") and not line.get("failures"):
+            count = line["failed"]
+            self.summary.failures.append(
+                (str(unit), f"{unit}: {count} of it failed in an earlier run")
+            )
 
 
 def _answers(
