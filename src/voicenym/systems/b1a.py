@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from voicenym.anonymizer import Card
+from voicenym.nets.synthesis.synthesizer import Synthesizer
+from voicenym.resynthesis.pipeline import assembly, later_modules
 from voicenym.resynthesis.pipeline.card_text import (
     B1_STEPS,
     B1_UNLIKE,
@@ -24,6 +26,7 @@ class B1a(SelectionPipeline):
     Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`.
     """
 
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     folder_name: ClassVar[str] = "b1a"
     card: ClassVar[Card] = Card(
         name="b1a",
@@ -61,3 +64,13 @@ class B1a(SelectionPipeline):
             "trained together, and the mels between them are kept mels by a loss",
         ),
     )
+
+    def synthesizer_of(self, revision: int) -> Synthesizer:
+        name = assembly.of_revision(self.folder, "vocoder", revision)
+        if name == "vocoder":
+            return self.parts.synthesizer
+        return later_modules.with_vocoder(self.folder, self.device, name, self.parts.synthesizer)
+
+    def check(self) -> None:
+        super().check()
+        self.synthesizer_of(self.revision or self.revisions[-1])

@@ -3,7 +3,9 @@ import json
 import pytest
 import torch
 
-from voicenym.nets.synthesis.acoustic_folded_nsf import AcousticFoldedNsf
+from voicenym.errors import VoicenymError
+from voicenym.nets.synthesis import synthesizers, vocoders
+from voicenym.nets.synthesis.acoustic_folded_nsf import AcousticFoldedNsf, joined
 from voicenym.nets.synthesis.folded_nsf import FoldedFilterBlock, FoldedNsf
 
 HOP = 160
@@ -101,3 +103,33 @@ def test_the_synthesizer_comes_back_from_its_configuration():
         assert torch.equal(other(content, f0, speaker, seed), network(content, f0, speaker, seed))
     with pytest.raises(ValueError, match="as a whole"):
         network.stream(torch.zeros(1, 4))
+
+
+def test_a_vocoder_joins_the_acoustic_model_of_another_synthesizer(tmp_path):
+    torch.manual_seed(0)
+    istft = {"width": 8, "inner": 16, "blocks": 1}
+    former = synthesizers.make(
+        "acoustic-istft",
+        {"content": 6, "speaker": 4, "mels": 10, "width": 16, "vocoder": istft},
+    ).eval()
+    vocoders.save(vocoder(), tmp_path / "vocoder")
+    own = vocoders.load(tmp_path / "vocoder")
+    before = torch.random.get_rng_state()
+    made = joined(former, own)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert made.acoustic is former.acoustic
+    _, f0, speaker, seed = inputs(24)
+    content = torch.randn(2, 24, 6)
+    with torch.inference_mode():
+        mels = former.acoustic(content, f0, speaker)
+        expected = own(mels, f0, speaker, seed)
+        assert torch.equal(made(content, f0, speaker, seed), expected)
+        again = AcousticFoldedNsf(**json.loads(json.dumps(made.config()))).eval()
+        again.load_state_dict(made.state_dict())
+        assert torch.equal(again(content, f0, speaker, seed), expected)
+    with pytest.raises(
+        VoicenymError, match="the vocoder has features 10, and the acoustic model 5"
+    ):
+        joined(synthesizers.make("acoustic-istft", {**former.config(), "mels": 5}), own)
+    with pytest.raises(VoicenymError, match="two models, not istft-vocoder"):
+        joined(synthesizers.make("istft-vocoder", {"content": 6, "speaker": 4, **istft}), own)

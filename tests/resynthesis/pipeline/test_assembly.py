@@ -6,7 +6,9 @@ import shutil
 import pytest
 import torch
 
+from voicenym import load
 from voicenym.errors import VoicenymError, WeightsError
+from voicenym.nets.synthesis import synthesizers, vocoders
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.assembly import assemble, opened
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
@@ -133,6 +135,38 @@ def test_a_later_synthesizer_is_checked_as_the_first_one(folder, small_parts):
     assert assembly.of_revision(folder, "synthesizer", 7) == "synthesizer-7"
     with pytest.raises(VoicenymError, match="synthesizer"):
         assemble(folder, {"synthesizer-7": b1["synthesizer"]})
+
+
+def test_a_later_vocoder_speaks_from_the_acoustic_model_of_the_first(small_parts, tmp_path):
+    """Keys of revision 1 keep the vocoder that they had; a synthesizer of one's own stands for
+    both.
+    """
+    b1 = small_parts["b1a"]
+    folder, parts = tmp_path / "weights", {name: b1[name] for name in (*assembly.NEEDED, "pool")}
+    assemble(folder, parts)
+    sizes = synthesizers.load(b1["synthesizer"]).config()
+    torch.manual_seed(1)
+    some = {"channels": 4, "blocks": 1, "convolutions": 1, "width": 4, "speaker_width": 2}
+    vocoder = vocoders.make(
+        "folded-nsf", {"features": sizes["mels"], "speaker": sizes["speaker"], **some}
+    )
+    vocoders.save(vocoder, tmp_path / "vocoder")
+    before = assembly.version(folder)
+    assemble(folder, {"vocoder-2": tmp_path / "vocoder"})
+    assert assembly.version(folder) == before
+    system = load("b1a", weights=str(folder))
+    system.check()
+    first, second = system.synthesizer_of(1), system.synthesizer_of(2)
+    assert first.kind == "acoustic-nsf"
+    assert second.kind == "acoustic-nsf-folded"
+    assert second.acoustic is first.acoustic
+    assert system.synthesizer_of(2) is second
+    wider = vocoders.make("folded-nsf", {"features": 3, "speaker": sizes["speaker"], **some})
+    vocoders.save(wider, tmp_path / "wider")
+    with pytest.raises(VoicenymError, match="the vocoder has features 3"):
+        assemble(folder, {"vocoder-2": tmp_path / "wider"})
+    assemble(folder, {"synthesizer": b1["synthesizer"]})
+    assert system.synthesizer_of(2).kind == "acoustic-nsf"
 
 
 def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):

@@ -316,6 +316,22 @@ def test_the_vocoder_learns_from_the_mels_of_the_acoustic_model_and_of_the_speec
     assert network.acoustic.head.weight.grad is None
 
 
+def test_a_vocoder_learns_alone_under_a_frozen_acoustic_model(small_parts, utterances, tmp_path):
+    options = {"mels": 20, "width": 16, "vocoder": FOLDED}
+    config = changed(
+        CONFIG, synthesizer="acoustic-nsf-folded", options=options, acoustic=False, steps=8, every=8
+    )
+    parts, _ = parts_of(small_parts, config, "b1a")
+    some = conditioned(utterances, parts, tmp_path / "features")
+    network = parts.synthesizer
+    standardize(network, SynthesisCrops(some[:6], 0.3, 0.95, 20, 0))
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    recipe.train(network, some[:6], some[6:], config, tmp_path / "run", machine=CPU)
+    changes = {n for n, value in network.state_dict().items() if not torch.equal(before[n], value)}
+    assert changes
+    assert all(name.startswith("vocoder.") for name in changes)
+
+
 def test_it_goes_on_where_it_was_and_not_with_other_parts(small_parts, prepared, tmp_path):
     def begin(config, family="ssl", **messages):
         parts, learnt = parts_of(small_parts, config, family, **messages)

@@ -15,8 +15,11 @@ that follows the frames. Four things differ, for which the published model needs
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
+from voicenym.nets.architectures import Network
 from voicenym.nets.streaming import Conv
 from voicenym.nets.synthesis.excitation import NOISE_OF_SINES, Noise, Pulses, gaussian, held
 from voicenym.nets.synthesis.nsf import (
@@ -68,7 +71,7 @@ class FoldedFilterBlock(torch.nn.Module):
         return signal + self.leave(hidden).transpose(1, 2).flatten(1)
 
 
-class FoldedNsf(torch.nn.Module):
+class FoldedNsf(Network):
     """Vocoder: waveforms from log mels, F0 and a speaker vector.
 
     Args:
@@ -86,6 +89,8 @@ class FoldedNsf(torch.nn.Module):
     Raises:
         ValueError: if a frame is not a whole number of steps.
     """
+
+    kind = "folded-nsf"
 
     def __init__(
         self,
@@ -105,6 +110,20 @@ class FoldedNsf(torch.nn.Module):
         super().__init__()
         if fold < 1 or hop % fold:
             raise ValueError(f"fold {fold} must divide the hop, {hop}")
+        self._config = {
+            "features": features,
+            "speaker": speaker,
+            "rate": rate,
+            "hop": hop,
+            "fold": fold,
+            "channels": channels,
+            "blocks": blocks,
+            "convolutions": convolutions,
+            "kernel": kernel,
+            "width": width,
+            "speaker_width": speaker_width,
+            "taps": taps,
+        }
         self.hop, self.fold, self.taps = hop, fold, taps
         self.conditions = Conditions(features, speaker, "log", speaker_width)
         self.standardize = Standardize(features)
@@ -122,6 +141,9 @@ class FoldedNsf(torch.nn.Module):
         )
         self.noise_block = FoldedFilterBlock(fold, channels, convolutions, kernel)
         self.log_level = torch.nn.Parameter(torch.tensor(LOG_LEVEL))
+
+    def config(self) -> dict[str, Any]:
+        return dict(self._config)
 
     def forward(
         self, features: torch.Tensor, f0: torch.Tensor, speaker: torch.Tensor, seed: torch.Tensor

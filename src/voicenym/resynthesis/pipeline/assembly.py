@@ -9,6 +9,7 @@
            pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
            roh-2/      of ssl-roh from revision 2 on, in bundled folders
            synthesizer-7/      of word-codes from revision 7 on, in bundled folders
+           vocoder-2/      in place of the synthesizer's, of b1a from revision 2 on, in bundled ones
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn
@@ -67,11 +68,17 @@ CHOICES = (
     "live",
     "live-8",
     "synthesizer-7",
+    "vocoder-2",
 )
 """Optional modules, which some systems need."""
 OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE, "live")
 """Those that are loaded with the needed ones, where they are there."""
-OF_REVISIONS = {"roh-2": "roh", "synthesizer-7": "synthesizer", "live-8": "live"}
+OF_REVISIONS = {
+    "roh-2": "roh",
+    "synthesizer-7": "synthesizer",
+    "vocoder-2": "synthesizer",
+    "live-8": "live",
+}
 """Modules that stand for others from a revision of a system on; ``-2`` is from revision 2 on."""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis import synthesizers, vocoders
+from voicenym.nets.synthesis.acoustic_folded_nsf import joined
 from voicenym.nets.words import live_word_codes
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
@@ -47,12 +48,14 @@ def _check_synthesizers(places: Mapping[str, Path], networks: Assembly) -> None:
     Raises:
         VoicenymError: one does not fit the other modules.
     """
-    for name in ("synthesizer", "synthesizer-7"):
+    for name in ("synthesizer", "synthesizer-7", "vocoder-2"):
         if name not in places:
             continue
-        if name != "synthesizer":
-            # raises where it does not fit the other modules
+        # each raises where it does not fit the other modules
+        if name == "synthesizer-7":
             replace(networks, synthesizer=synthesizers.load(places[name]))
+        elif name == "vocoder-2":
+            joined(networks.synthesizer, vocoders.load(places[name]))
         record = TrainingRecord.of(places[name])
         if record is not None:
             record.check(places)

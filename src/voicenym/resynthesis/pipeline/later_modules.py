@@ -8,7 +8,8 @@ import functools
 from pathlib import Path
 
 from voicenym.nets.checkpoint import DIGEST, configuration
-from voicenym.nets.synthesis import synthesizers
+from voicenym.nets.synthesis import synthesizers, vocoders
+from voicenym.nets.synthesis.acoustic_folded_nsf import joined
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.words import live_word_codes
 from voicenym.nets.words.live_word_codes import LiveWordCodes
@@ -30,6 +31,19 @@ def synthesizer(folder: Path, device: str, name: str) -> Synthesizer:
     return _synthesizer(assembly.part(folder, name), device, _digest(folder, name))
 
 
+def with_vocoder(folder: Path, device: str, name: str, former: Synthesizer) -> Synthesizer:
+    """A synthesizer with another vocoder, as :func:`synthesizer`.
+
+    Args:
+        folder, device, name: as there; the module is a vocoder alone.
+        former: of two models, on the device; its acoustic model is shared.
+
+    Raises:
+        WeightsError, VoicenymError: as there, or the two do not fit each other.
+    """
+    return _with_vocoder(assembly.part(folder, name), device, _digest(folder, name), former)
+
+
 def live_encoder(folder: Path, device: str, name: str) -> LiveWordCodes:
     """A live encoder, as :func:`synthesizer`."""
     return _live_encoder(assembly.part(folder, name), device, _digest(folder, name))
@@ -40,6 +54,12 @@ def _synthesizer(place: Path, device: str, digest: str) -> Synthesizer:
     made = synthesizers.load(place)
     made.to(device).requires_grad_(False)
     return made
+
+
+@functools.lru_cache(maxsize=2)
+def _with_vocoder(place: Path, device: str, digest: str, former: Synthesizer) -> Synthesizer:
+    vocoder = vocoders.load(place).to(device).requires_grad_(False)
+    return joined(former, vocoder)
 
 
 @functools.lru_cache(maxsize=2)

@@ -72,6 +72,8 @@ class SynthesizerConfig:
             recordings in drawn voices and accents (:mod:`voicenym.training.synthesis.spoken_texts`,
             :mod:`voicenym.training.synthesis.decoder_loss`); 0 for none.
         text_rows: such recordings in a step.
+        acoustic: of a synthesizer of two models, whether the acoustic model learns, too; else the
+            vocoder alone learns, from what an acoustic model with its weights (``--from``) gives.
         rate: peak of the learning rate (AdamW).
         betas: of the optimizers.
         decay: of the weights.
@@ -108,6 +110,7 @@ class SynthesizerConfig:
     drawn: float = 0.0
     texts: float = 0.0
     text_rows: int = 2
+    acoustic: bool = True
     rate: float = 2e-4
     betas: tuple[float, float] = (0.8, 0.99)
     decay: float = 0.01
@@ -136,7 +139,8 @@ class Speaking(pl.LightningModule):
 
     def optimizer(self, *parts: torch.nn.Module) -> torch.optim.Optimizer:
         """An optimizer of parts."""
-        own = [parameter for part in parts for parameter in part.parameters()]
+        every = (parameter for part in parts for parameter in part.parameters())
+        own = [parameter for parameter in every if parameter.requires_grad]
         recipe = self.recipe
         return torch.optim.AdamW(own, recipe.rate, recipe.betas, weight_decay=recipe.decay)
 

@@ -47,13 +47,17 @@ class TwoStage(Adversarial):
     ) -> None:
         super().__init__(network, config, recogniser, voices, every, texts)
         self.frames = mels_of(network)
+        network.acoustic.requires_grad_(config.acoustic)
 
     def of_parts(self, crop: SynthesisCrop, seed: torch.Tensor) -> torch.Tensor:
         real = self.frames(crop.samples)
-        off = distance_of_mels(self.network.acoustic, real, crop)
-        self.log("train/mels", off.detach(), prog_bar=True)
         rows = -(-len(real) // FROM_REAL)
         made = self.network.spoken(real[:rows], crop.f0[:rows], crop.vector[:rows], seed[:rows])
         copied = synthesis_losses.mel_distance(crop.samples[:rows], made.float(), self.mel)
         self.log("train/copied", copied.detach())
-        return OF_MELS * off + self.recipe.mel / FROM_REAL * copied
+        loss = self.recipe.mel / FROM_REAL * copied
+        if self.recipe.acoustic:
+            off = distance_of_mels(self.network.acoustic, real, crop)
+            self.log("train/mels", off.detach(), prog_bar=True)
+            loss = loss + OF_MELS * off
+        return loss
