@@ -3,7 +3,7 @@
 The structure is that of :class:`~voicenym.nets.synthesis.acoustic_nsf.AcousticNsf`. The vocoder is
 a source-filter model too, of pulses and noise, but its network runs once a frame instead of once a
 sample (:class:`~voicenym.nets.synthesis.istft_vocoder.IstftVocoder`): a small one is trained in
-minutes, where an NSF needs many hours.
+minutes, where the published NSF needs many hours.
 """
 
 from __future__ import annotations
