@@ -40,7 +40,7 @@ class B1a(SelectionPipeline):
             "mels = acoustic model(content, F0, x'); waveform = harmonic-plus-noise NSF(mels, F0, "
             "x')",
         ),
-        needs=f"{NEEDS} (acoustic-nsf or acoustic-istft), pool/ with PLDA",
+        needs=f"{NEEDS} (of two models, such as acoustic-nsf or acoustic-istft), pool/ with PLDA",
         protects="little: an attacker who trains on its output has an EER of 5 % (all channels "
         "fused, 47 speakers; 2 % with three recordings), one who knows it and does not train of "
         "15 %",
@@ -59,9 +59,10 @@ class B1a(SelectionPipeline):
             "long recordings: windows of 10 s meet at unvoiced frames",
             "the bundled content is that of b1b, and the speaker encoder ecapa-small, 192 numbers, "
             "where the x-vector is",
-            "the bundled vocoder is an inverse-STFT vocoder with a source of pulses and noise, "
-            "whose network runs once a frame, where the NSF is; acoustic model and vocoder were "
-            "trained together, and the mels between them are kept mels by a loss",
+            "the bundled NSF has four samples a step, a pulse train for eight sines, and the level "
+            "of the mels as a factor; in revision 1 an inverse-STFT vocoder, whose network runs "
+            "once a frame, has its place; the acoustic model is that of revision 1, trained with "
+            "that vocoder, and the mels between the two are kept mels by a loss",
         ),
     )
 
