@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from voicenym.anonymizer import Card
+from voicenym.errors import UnknownSystemError
+from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.resynthesis.pipeline import assembly, later_modules
 from voicenym.resynthesis.pipeline.card_text import (
@@ -17,16 +19,25 @@ from voicenym.resynthesis.pipeline.card_text import (
 )
 from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
 
+NSF = "nsf"
+VOCODERS = ("", NSF)
+
 
 @dataclass(frozen=True)
 class B1a(SelectionPipeline):
     """B1.a: ASR bottleneck features, YAAPT F0, an acoustic model and a neural source-filter
     vocoder.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`,
+    and:
+
+    Args:
+        vocoder: ``nsf``: the bundled source-filter model, as published, in place of the bundled
+            inverse-STFT vocoder, which keeps more words; empty: that of the weights.
     """
 
-    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    vocoder: str = ""
+
     folder_name: ClassVar[str] = "b1a"
     card: ClassVar[Card] = Card(
         name="b1a",
@@ -59,19 +70,38 @@ class B1a(SelectionPipeline):
             "long recordings: windows of 10 s meet at unvoiced frames",
             "the bundled content is that of b1b, and the speaker encoder ecapa-small, 192 numbers, "
             "where the x-vector is",
-            "the bundled NSF has four samples a step, a pulse train for eight sines, and the level "
-            "of the mels as a factor; in revision 1 an inverse-STFT vocoder, whose network runs "
-            "once a frame, has its place; the acoustic model is that of revision 1, trained with "
-            "that vocoder, and the mels between the two are kept mels by a loss",
+            "the bundled vocoder is an inverse-STFT vocoder with a source of pulses and noise, "
+            "whose network runs once a frame, where the NSF is; acoustic model and vocoder were "
+            "trained together, and the mels between them are kept mels by a loss; vocoder=nsf "
+            "takes a source-filter model with four samples a step, a pulse train for eight sines "
+            "and the level of the mels as a factor, and loses more words",
         ),
     )
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.vocoder not in VOCODERS:
+            raise UnknownSystemError(
+                f"{self.card.name}: no vocoder {self.vocoder!r}; give {NSF}, or leave it out for "
+                "that of the weights"
+            )
+
+    @property
+    def version(self) -> str:
+        own = stamp(assembly.located(self.folder, NSF)) if self.vocoder else ""
+        return together(super().version, own)
+
     def synthesizer_of(self, revision: int) -> Synthesizer:
-        name = assembly.of_revision(self.folder, "vocoder", revision)
-        if name == "vocoder":
-            return self.parts.synthesizer
-        return later_modules.with_vocoder(self.folder, self.device, name, self.parts.synthesizer)
+        whole = self.parts.synthesizer
+        if not self.vocoder:
+            return whole
+        if not assembly.belongs(self.folder, NSF):
+            raise UnknownSystemError(
+                f"{self.card.name}: {self.folder} has no {NSF}/; weights of your own have the "
+                f"vocoder that they were put together with: leave out vocoder={NSF}"
+            )
+        return later_modules.with_vocoder(self.folder, self.device, NSF, whole)
 
     def check(self) -> None:
         super().check()
-        self.synthesizer_of(self.revision or self.revisions[-1])
+        self.synthesizer_of(self.revisions[-1])

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from voicenym import load
-from voicenym.errors import VoicenymError, WeightsError
+from voicenym.errors import UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets.synthesis import synthesizers, vocoders
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.assembly import assemble, opened
@@ -137,10 +137,8 @@ def test_a_later_synthesizer_is_checked_as_the_first_one(folder, small_parts):
         assemble(folder, {"synthesizer-7": b1["synthesizer"]})
 
 
-def test_a_later_vocoder_speaks_from_the_acoustic_model_of_the_first(small_parts, tmp_path):
-    """Keys of revision 1 keep the vocoder that they had; a synthesizer of one's own stands for
-    both.
-    """
+def test_another_vocoder_speaks_from_the_acoustic_model_of_the_synthesizer(small_parts, tmp_path):
+    """It changes nothing without the setting, and goes with a synthesizer of another training."""
     b1 = small_parts["b1a"]
     folder, parts = tmp_path / "weights", {name: b1[name] for name in (*assembly.NEEDED, "pool")}
     assemble(folder, parts)
@@ -152,21 +150,27 @@ def test_a_later_vocoder_speaks_from_the_acoustic_model_of_the_first(small_parts
     )
     vocoders.save(vocoder, tmp_path / "vocoder")
     before = assembly.version(folder)
-    assemble(folder, {"vocoder-2": tmp_path / "vocoder"})
+    assemble(folder, {"nsf": tmp_path / "vocoder"})
     assert assembly.version(folder) == before
-    system = load("b1a", weights=str(folder))
-    system.check()
-    first, second = system.synthesizer_of(1), system.synthesizer_of(2)
+    usual, other = load("b1a", weights=str(folder)), load("b1a", weights=str(folder), vocoder="nsf")
+    assert usual.version == before
+    assert other.version != before
+    other.check()
+    first, second = usual.synthesizer_of(1), other.synthesizer_of(1)
     assert first.kind == "acoustic-nsf"
     assert second.kind == "acoustic-nsf-folded"
     assert second.acoustic is first.acoustic
-    assert system.synthesizer_of(2) is second
+    assert other.synthesizer_of(1) is second
     wider = vocoders.make("folded-nsf", {"features": 3, "speaker": sizes["speaker"], **some})
     vocoders.save(wider, tmp_path / "wider")
     with pytest.raises(VoicenymError, match="the vocoder has features 3"):
-        assemble(folder, {"vocoder-2": tmp_path / "wider"})
+        assemble(folder, {"nsf": tmp_path / "wider"})
     assemble(folder, {"synthesizer": b1["synthesizer"]})
-    assert system.synthesizer_of(2).kind == "acoustic-nsf"
+    assert usual.synthesizer_of(1).kind == "acoustic-nsf"
+    with pytest.raises(UnknownSystemError, match=r"has no nsf/; .* leave out vocoder=nsf"):
+        other.synthesizer_of(1)
+    with pytest.raises(UnknownSystemError, match="no vocoder 'wavenet'; give nsf"):
+        load("b1a", vocoder="wavenet")
 
 
 def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):

@@ -35,8 +35,7 @@ CLOAK = (
 )
 SYSTEMS = (
     "HFGAN is ssl-select with bundled weights, VoiceMask is vtln, McAdams is mcadams; NSF is b1a, "
-    "with bundled weights of a laptop's size (a folded NSF; before 30 November 2026 an inverse-STFT "
-    "vocoder in the place of the NSF)"
+    "with bundled weights of a laptop's size, an inverse-STFT vocoder in the place of the NSF"
 )
 VERIFIERS = (
     "verifiers of this package, given by --verifier, where the paper has ECAPA-TDNN, x-vectors, "

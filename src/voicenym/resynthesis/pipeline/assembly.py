@@ -9,7 +9,7 @@
            pool/ roh/ loh/ mixture/    whom identity methods choose: what the system in use needs
            roh-2/      of ssl-roh from revision 2 on, in bundled folders
            synthesizer-7/      of word-codes from revision 7 on, in bundled folders
-           vocoder-2/      in place of the synthesizer's, of b1a from revision 2 on, in bundled ones
+           nsf/      vocoder in place of the synthesizer's, of b1a with vocoder=nsf, in bundled ones
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn
@@ -68,7 +68,7 @@ CHOICES = (
     "live",
     "live-8",
     "synthesizer-7",
-    "vocoder-2",
+    "nsf",
 )
 """Optional modules, which some systems need."""
 OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE, "live")
@@ -76,10 +76,12 @@ OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE, "live")
 OF_REVISIONS = {
     "roh-2": "roh",
     "synthesizer-7": "synthesizer",
-    "vocoder-2": "synthesizer",
+    "nsf": "synthesizer",
     "live-8": "live",
 }
-"""Modules that stand for others from a revision of a system on; ``-2`` is from revision 2 on."""
+"""Modules that stand for others from a revision of a system on, ``-2`` from revision 2 on, or with
+a setting of it. They go when those are replaced.
+"""
 ASSEMBLE = (
     "voicenym models assemble --content DIR --speaker DIR --synthesizer DIR ... -o FOLDER; what "
     "can be fetched: voicenym models list"
@@ -273,9 +275,16 @@ def of_revision(folder: Path, name: str, revision: int) -> str:
     """Name of the module that a revision of a system uses: that of :data:`OF_REVISIONS` of this or
     the last earlier revision, if the folder was put together with it, else ``name``.
     """
-    recorded = _pipeline_config(folder).get("parts", {}) if (folder / CONFIG).is_file() else {}
     later = [f"{name}-{number}" for number in range(revision, 1, -1)]
-    return next((one for one in later if one in OF_REVISIONS and one in recorded), name)
+    return next((one for one in later if one in OF_REVISIONS and belongs(folder, one)), name)
+
+
+def belongs(folder: Path, name: str) -> bool:
+    """Whether a folder was put together with a module; one that stood for a module that was
+    replaced may still lie there.
+    """
+    recorded = _pipeline_config(folder).get("parts", {}) if (folder / CONFIG).is_file() else {}
+    return name in recorded
 
 
 def version(folder: Path) -> str:

@@ -48,13 +48,13 @@ def _check_synthesizers(places: Mapping[str, Path], networks: Assembly) -> None:
     Raises:
         VoicenymError: one does not fit the other modules.
     """
-    for name in ("synthesizer", "synthesizer-7", "vocoder-2"):
+    for name in ("synthesizer", "synthesizer-7", "nsf"):
         if name not in places:
             continue
         # each raises where it does not fit the other modules
         if name == "synthesizer-7":
             replace(networks, synthesizer=synthesizers.load(places[name]))
-        elif name == "vocoder-2":
+        elif name == "nsf":
             joined(networks.synthesizer, vocoders.load(places[name]))
         record = TrainingRecord.of(places[name])
         if record is not None:
