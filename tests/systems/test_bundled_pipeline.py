@@ -213,6 +213,33 @@ def test_a_first_pass_computes_what_the_revision_needs(speech):
     }
 
 
+def test_the_source_filter_model_of_b1a_says_the_same_with_a_voice_of_its_own(parts, speech):
+    """The acoustic model is the same, so that words and voices are near those of the usual vocoder,
+    and further from other words and from the speaker.
+    """
+    usual, nsf = voicenym.load("b1a"), voicenym.load("b1a", vocoder="nsf")
+    assert usual.version != nsf.version
+    nsf.check()
+    pseudonym = KEY.pseudonym("anna")
+    before, made = (system(speech, pseudonym) for system in (usual, nsf))
+    assert made.samples.shape == speech.samples.shape
+    assert torch.equal(made.samples, nsf(speech, pseudonym).samples)
+    assert not torch.equal(made.samples, before.samples)
+    assert likeness(codes(parts, before), codes(parts, made)) > 0.6
+    assert likeness(codes(parts, speech), codes(parts, made)) > 0.5
+    assert likeness(codes(parts, speech).roll(7, 0), codes(parts, made)) < 0.3, "of other words"
+    own, first, second = (
+        conditioning.whole_vector(parts, audio.samples.reshape(-1))
+        for audio in (speech, before, made)
+    )
+    cosine = torch.nn.functional.cosine_similarity
+    assert cosine(own, second, dim=0) < cosine(first, second, dim=0)
+    level = (tenths(made) - tenths(speech))[tenths(speech) > -50].abs().mean()
+    assert float(level) < 3.0, "the level over 0.1 s is kept, as published"
+    silence = voicenym.Audio(torch.zeros(speech.rate), speech.rate)
+    assert not nsf(silence, pseudonym).samples.any()
+
+
 @pytest.mark.parametrize("accent", ["native", "drawn"])
 def test_native_codes_are_of_the_same_words(parts, speech, accent):
     opened = assembly.opened(BUNDLED, natives=[accent])
