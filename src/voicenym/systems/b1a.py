@@ -32,8 +32,8 @@ class B1a(SelectionPipeline):
     and:
 
     Args:
-        vocoder: ``nsf``: the bundled source-filter model, as published, in place of the bundled
-            inverse-STFT vocoder, which keeps more words; empty: that of the weights.
+        vocoder: ``nsf``: the bundled source-filter model, nearer to the published one than the
+            bundled inverse-STFT vocoder, which keeps more words; empty: that of the weights.
     """
 
     vocoder: str = ""
