@@ -1,0 +1,39 @@
+"""Stores the vocoder of a two-stage synthesizer in a folder of its own, as ``nsf/`` of ``b1a``.
+
+python tools/vocoder_part.py SYNTHESIZER VOCODER
+
+SYNTHESIZER is a folder of ``voicenym train synthesizer -c synthesizer-nsf-vocoder``. Matrices are
+stored as integers of 8 bits.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from voicenym.nets.checkpoint import configuration
+from voicenym.nets.synthesis import synthesizers, vocoders
+from voicenym.nets.synthesis.acoustic_folded_nsf import AcousticFoldedNsf
+from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord
+
+BITS = 8
+
+
+def store(source: Path, target: Path) -> None:
+    """Stores the vocoder with the card and the training record of its synthesizer.
+
+    Args:
+        source: folder of a synthesizer with a folded NSF.
+        target: folder of the vocoder.
+    """
+    network, record = synthesizers.load(source), TrainingRecord.of(source)
+    if not isinstance(network, AcousticFoldedNsf) or record is None:
+        sys.exit(f"{source}: is no trained synthesizer of the kind {AcousticFoldedNsf.kind}")
+    card = configuration(source)["card"]
+    vocoders.save(network.vocoder, target, card, bits=BITS, **record.config())
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    store(Path(sys.argv[1]), Path(sys.argv[2]))
