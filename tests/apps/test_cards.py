@@ -117,7 +117,7 @@ def test_places_of_weights_that_no_package_holds_are_no_settings(
     for more, listed in (({}, True), ({"timing": "free"}, False)):
         own = dataclasses.replace(evaluation.systems[0], name=name, parameters=places | more)
         report = dataclasses.replace(evaluation, systems=(own,))
-        assert (card_figures.with_settings(report) == []) is listed
+        assert (card_figures.left_out(report) == []) is listed
         results_file.save(report, tmp_path / "report")
         assert (command("cards", "--update", tmp_path / "report").returncode == 0) is listed
     assert {"asr-tts", "original"} == set(json.loads(figures.read_text()))

@@ -143,7 +143,7 @@ def test_two_settings_of_a_system_stand_side_by_side(desk, spectrum, tmp_path, b
     cards = tmp_path / "figures.json"
     card_figures.write(found, cards)
     assert set(json.loads(cards.read_text())) == {"original", "mcadams"}
-    assert card_figures.with_settings(found) == [name]
+    assert card_figures.left_out(found) == [name]
     with pytest.raises(VoicenymError, match=r"bundled weights only; evaluate .* without settings"):
         card_figures.write(dataclasses.replace(found, systems=(fixed,)), cards)
 

@@ -38,7 +38,7 @@ def write(
 ) -> Path:
     """Writes the figures of a report's systems to their cards; other cards stay.
 
-    Cards have figures of default settings and bundled weights only: :func:`with_settings` names the
+    Cards have figures of default settings and bundled weights only: :func:`left_out` names the
     report's others, which are left out. Figures of live forms (``evaluate --live``) stand beside
     those of whole recordings.
 
@@ -54,7 +54,7 @@ def write(
         VoicenymError: the report has unknown systems, or none with default settings, or none of
             another package; or the file cannot be read or written.
     """
-    other = with_settings(evaluation)
+    other = left_out(evaluation)
     if other and len(other) == len(evaluation.systems):
         raise VoicenymError(
             f"{', '.join(other)}: cards have figures of default settings and bundled weights only; "
@@ -178,7 +178,7 @@ def _utility(
     return found
 
 
-def with_settings(evaluation: Evaluation) -> list[str]:
+def left_out(evaluation: Evaluation) -> list[str]:
     """Names of a report's systems whose settings differ from the defaults, or which had weights of
     the user's in place of the bundled ones.
 

@@ -5,7 +5,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis import synthesizers, vocoders
-from voicenym.nets.synthesis.acoustic_folded_nsf import AcousticFoldedNsf, joined
+from voicenym.nets.synthesis.acoustic_folded_nsf import AcousticFoldedNsf, with_folded_nsf
 from voicenym.nets.synthesis.folded_nsf import FoldedFilterBlock, FoldedNsf
 
 HOP = 160
@@ -115,7 +115,7 @@ def test_a_vocoder_joins_the_acoustic_model_of_another_synthesizer(tmp_path):
     vocoders.save(vocoder(), tmp_path / "vocoder")
     own = vocoders.load(tmp_path / "vocoder")
     before = torch.random.get_rng_state()
-    made = joined(former, own)
+    made = with_folded_nsf(former, own)
     assert torch.equal(torch.random.get_rng_state(), before)
     assert made.acoustic is former.acoustic
     _, f0, speaker, seed = inputs(24)
@@ -130,6 +130,8 @@ def test_a_vocoder_joins_the_acoustic_model_of_another_synthesizer(tmp_path):
     with pytest.raises(
         VoicenymError, match="the vocoder has features 10, and the acoustic model 5"
     ):
-        joined(synthesizers.make("acoustic-istft", {**former.config(), "mels": 5}), own)
+        with_folded_nsf(synthesizers.make("acoustic-istft", {**former.config(), "mels": 5}), own)
     with pytest.raises(VoicenymError, match="two models, not istft-vocoder"):
-        joined(synthesizers.make("istft-vocoder", {"content": 6, "speaker": 4, **istft}), own)
+        with_folded_nsf(
+            synthesizers.make("istft-vocoder", {"content": 6, "speaker": 4, **istft}), own
+        )

@@ -58,8 +58,8 @@ def update(
     else:
         written = card_figures.write(evaluation, add=add, plugins=file is not None, **place)
     typer.echo(f"wrote {written}")
-    if left_out := card_figures.with_settings(evaluation):
-        names = ", ".join(left_out)
+    if others := card_figures.left_out(evaluation):
+        names = ", ".join(others)
         typer.echo(
             "left out, since cards have figures of default settings and bundled weights only: "
             f"{names}"

@@ -78,7 +78,7 @@ class Hardened:
         self._rate = RequestRate(protection.limits.per_second, protection.limits.burst)
         self._log = set_up()
         self.in_flight = 0
-        self._of_owners: Counter[str] = Counter()
+        self._in_flight_of: Counter[str] = Counter()
         self.statuses: dict[int, int] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -212,18 +212,18 @@ class Hardened:
         tokens, owner = self._is.tokens, scope[OWNER]
         if tokens is None or len(tokens) == 1 or owner == LOCAL:
             return
-        if self._of_owners[owner] >= max(1, self._is.limits.parallel // 2):
+        if self._in_flight_of[owner] >= max(1, self._is.limits.parallel // 2):
             raise busy("This token has as many open requests as it may.", status=429)
-        self._of_owners[owner] += 1
+        self._in_flight_of[owner] += 1
         scope[_COUNTED] = owner
 
     def _leave(self, scope: Scope) -> None:
         """Ends the count of a request, admitted or not."""
         self.in_flight -= 1
         if owner := scope.pop(_COUNTED, None):
-            self._of_owners[owner] -= 1
-            if not self._of_owners[owner]:
-                del self._of_owners[owner]
+            self._in_flight_of[owner] -= 1
+            if not self._in_flight_of[owner]:
+                del self._in_flight_of[owner]
 
 
 def subprotocol(scope: Scope) -> str | None:

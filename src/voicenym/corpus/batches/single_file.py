@@ -189,11 +189,13 @@ def anonymize_unnamed(
         picture = _again(source) if reader.has_picture else None
         used = system if picture is None else system.in_sync()
         stream = used.stream(pseudonym, rate, channels, profile)
-        slower = _slower(stream, name, system.card.name, rate, channels, picture is not None)
+        length_ratio = _length_ratio(
+            stream, name, system.card.name, rate, channels, picture is not None
+        )
         # here, because a process that only starts workers does without torch
         from voicenym.corpus.nearness.near_original import NearOriginalCheck
 
-        check = NearOriginalCheck(used, name, rate, channels, slower)
+        check = NearOriginalCheck(used, name, rate, channels, length_ratio)
         writer = open_writer(
             target, reader.format, rate, channels, picture=picture, overwrite=overwrite
         )
@@ -229,10 +231,18 @@ def anonymize_unnamed(
     return Unnamed(writer, target, result)
 
 
-def _slower(
+def _length_ratio(
     stream: Stream, name: str, system: str, rate: int, channels: int, has_picture: bool
 ) -> float:
-    """Length of an output as a multiple of its input's, the same in all channels.
+    """Length of an output over that of its input, the same in all channels.
+
+    Args:
+        stream: that makes the output.
+        name: of the recording, for errors.
+        system: its name, for errors.
+        rate: in Hz.
+        channels: their number.
+        has_picture: whether the recording is a film.
 
     Raises:
         AudioError: a picture or other channels would lose step with the sound.

@@ -20,7 +20,7 @@ class AcousticFoldedNsf(TwoStageOfOptions):
     vocoder_class = FoldedNsf
 
 
-def joined(former: Synthesizer, vocoder: FoldedNsf) -> AcousticFoldedNsf:
+def with_folded_nsf(former: Synthesizer, vocoder: FoldedNsf) -> AcousticFoldedNsf:
     """The acoustic model of a synthesizer, with another vocoder.
 
     Args:

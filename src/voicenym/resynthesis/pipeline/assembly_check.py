@@ -9,7 +9,7 @@ from typing import Any
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis import synthesizers, vocoders
-from voicenym.nets.synthesis.acoustic_folded_nsf import joined
+from voicenym.nets.synthesis.acoustic_folded_nsf import with_folded_nsf
 from voicenym.nets.words import live_word_codes
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
@@ -55,7 +55,7 @@ def _check_synthesizers(places: Mapping[str, Path], networks: Assembly) -> None:
         if name == "synthesizer-7":
             replace(networks, synthesizer=synthesizers.load(places[name]))
         elif name == "nsf":
-            joined(networks.synthesizer, vocoders.load(places[name]))
+            with_folded_nsf(networks.synthesizer, vocoders.load(places[name]))
         record = TrainingRecord.of(places[name])
         if record is not None:
             record.check(places)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from voicenym.nets.checkpoint import DIGEST, configuration
 from voicenym.nets.synthesis import synthesizers, vocoders
-from voicenym.nets.synthesis.acoustic_folded_nsf import joined
+from voicenym.nets.synthesis.acoustic_folded_nsf import with_folded_nsf
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.words import live_word_codes
 from voicenym.nets.words.live_word_codes import LiveWordCodes
@@ -59,7 +59,7 @@ def _synthesizer(place: Path, device: str, digest: str) -> Synthesizer:
 @functools.lru_cache(maxsize=2)
 def _with_vocoder(place: Path, device: str, digest: str, former: Synthesizer) -> Synthesizer:
     vocoder = vocoders.load(place).to(device).requires_grad_(False)
-    return joined(former, vocoder)
+    return with_folded_nsf(former, vocoder)
 
 
 @functools.lru_cache(maxsize=2)

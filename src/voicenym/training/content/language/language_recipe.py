@@ -70,7 +70,7 @@ class LanguageRecipe(DataOptions):
         examples = _all_examples(content, speech, config, report)
         size, rate = examples[0].states.shape[1], content.rate / content.hop
         found = steps.out_of_fold(size, examples, config, rate, report.say)
-        own = [means for means, one in zip(found, examples, strict=True) if config.limits(one)]
+        own = [means for means, one in zip(found, examples, strict=True) if config.sets_limit(one)]
         limit, spread = limits(own, config.alarms)
         network = steps.fitted(size, examples, config, rate, self.language)
         network.limit, network.spread = limit, spread

@@ -76,8 +76,10 @@ class LanguageConfig:
                 "seconds, shortest, longest: above 0, and shortest at most as long as longest"
             )
 
-    def limits(self, example: Example) -> bool:
-        """Whether an example is of those that set the limit: speech of the own language."""
+    def sets_limit(self, example: Example) -> bool:
+        """Whether an example counts for the limit: speech of the own language, of
+        :attr:`limit_by`.
+        """
         if example.other or example.group in (NO_SPEECH, MUSIC):
             return False
         return not self.limit_by or example.group in self.limit_by
