@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from voicenym.private import open_private
+from voicenym.temporary import folder_for_temporary_files
 
 try:
     import fcntl
@@ -96,7 +97,13 @@ class KeptWork:
 
     @classmethod
     def unnamed(cls, folder: Path | None) -> KeptWork:
-        """Work that no other run can take, in a file without a name."""
+        """Work that no other run can take, in a file without a name.
+
+        Args:
+            folder: of the file; None for the one for temporary files.
+        """
+        if folder is None:
+            folder = folder_for_temporary_files()
         return cls(tempfile.TemporaryFile(dir=folder, prefix="voicenym-"), None, {})
 
     def take(self, key: str) -> KeptPart | None:

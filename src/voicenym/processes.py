@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from voicenym.ending_signals import ending_signals
 from voicenym.errors import VoicenymError
 from voicenym.isolation import NAMES, environment, own_environment, search_path, unprotected
+from voicenym.temporary import folder_for_temporary_files
 
 if TYPE_CHECKING:
     import subprocess
@@ -159,9 +160,7 @@ def short_temporary_folder() -> str:
     """Folder for temporary files whose name is short enough for the sockets in it: the usual one
     (``TMPDIR``), or ``/tmp``.
     """
-    import tempfile
-
-    usual = tempfile.gettempdir()
+    usual = str(folder_for_temporary_files())
     return "/tmp" if os.name == "posix" and len(usual) > LONGEST_FOLDER else usual
 
 

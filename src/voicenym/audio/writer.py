@@ -23,6 +23,7 @@ from voicenym.audio.container_files.containers import (
 )
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
+from voicenym.temporary import temporary_directory
 
 if TYPE_CHECKING:
     import torch
@@ -62,7 +63,7 @@ class Writer(Closing):
         if file is not None:
             path = file.temporary
         else:
-            self._folder = tempfile.TemporaryDirectory(prefix="voicenym-")
+            self._folder = temporary_directory()
             path = Path(self._folder.name) / "output"
         self._path = path
         self._sink: _Sink | None = None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from voicenym.nets.checkpoint import CONFIG, MISMATCHES, SOURCE, WEIGHTS, read
 from voicenym.nets.hub import PICKLED, SAFE_FILES, fetched, sha256, snapshot
 from voicenym.nets.names_and_paths import is_hub_name, is_path
 from voicenym.nets.weights import pickles
+from voicenym.temporary import temporary_directory
 
 Options = Mapping[str, Any]
 
@@ -99,7 +99,7 @@ def _hubert(checkpoint: Path, folder: Path, options: Options) -> str:
     from voicenym.nets.content.hubert_published import PLAIN, from_hubert, located, ours
 
     path = located(checkpoint)
-    with tempfile.TemporaryDirectory(prefix="voicenym-") as scratch:
+    with temporary_directory() as scratch:
         config = {"kind": PLAIN, "card": _card(path)}
         write(Path(scratch), ours(pickles.state(path)), config)
         network = from_hubert(Path(scratch))  # fails on a mismatch before anything is written
@@ -117,7 +117,7 @@ def _wav2vec2(checkpoint: Path, folder: Path, options: Options) -> str:
     path = located(checkpoint)
     if path.suffix == ".json" or not (path.parent / CONFIG).is_file():
         raise VoicenymError(f"{checkpoint}: give its folder, with {CONFIG} beside the weights")
-    with tempfile.TemporaryDirectory(prefix="voicenym-") as scratch:
+    with temporary_directory() as scratch:
         # transformers reads this copy, and never a pickle
         state = {name: value.clone() for name, value in pickles.state(path).items()}
         save_file(state, Path(scratch) / WEIGHTS, {"format": "pt"})

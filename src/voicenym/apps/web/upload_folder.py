@@ -13,7 +13,6 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from typing import IO, Any
 
 from voicenym.errors import VoicenymError
 from voicenym.private import open_private, private_folder
+from voicenym.temporary import folder_for_temporary_files
 
 _OWN = re.compile(r"run-[0-9a-f]{16}")
 
@@ -28,7 +28,7 @@ _OWN = re.compile(r"run-[0-9a-f]{16}")
 def usual_base() -> Path:
     """Folder of uploads of this user, in the system's folder for temporary files."""
     user = os.geteuid() if hasattr(os, "geteuid") else "user"
-    return Path(tempfile.gettempdir()) / f"voicenym-web-{user}"
+    return folder_for_temporary_files() / f"voicenym-web-{user}"
 
 
 class UploadFolder:

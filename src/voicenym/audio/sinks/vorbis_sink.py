@@ -19,6 +19,7 @@ from voicenym.audio.sinks.av_sink import AvSink, discard
 from voicenym.audio.sinks.sndfile_sink import SndfileSink
 from voicenym.audio.sources import libav
 from voicenym.audio.types import Format
+from voicenym.temporary import folder_for_temporary_files
 
 _IN_MEMORY = 32 << 20
 """Bytes of encoded sound in memory; longer output is kept in an unnamed temporary file."""
@@ -44,7 +45,8 @@ class VorbisSink(AvSink):
         self._stream = self._container.add_stream_from_template(template, opaque=True)
         self._stream.metadata.clear()
         self._stream.time_base = self._time_base
-        self._ogg = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - see close()
+        folder = str(folder_for_temporary_files())
+        self._ogg = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=folder)  # noqa: SIM115 - see close()
         self._files.callback(self._ogg.close)
         self._encoder = SndfileSink(self._ogg, form, rate, channels)
         self._files.callback(self._encoder.close)

@@ -8,6 +8,8 @@ import weakref
 from collections.abc import ItemsView, Iterable, Iterator, MutableMapping, ValuesView
 from typing import Any
 
+from voicenym.temporary import folder_for_temporary_files
+
 Line = dict[str, Any]
 
 CACHE_KIBIBYTES = 2048
@@ -21,12 +23,14 @@ class LineTable(MutableMapping[str, Line]):
     the process ends. It holds copies: to change a line, set it again.
 
     Raises:
+        VoicenymError: the environment names a folder for temporary files that cannot be used.
         OSError: of ``table[output] = line`` and :meth:`add`: that folder is full.
     """
 
     def __init__(self) -> None:
         import sqlite3  # a run of one file has no log
 
+        folder_for_temporary_files()  # SQLite would take another one
         self._errors = sqlite3.Error
         self._base = sqlite3.connect("", isolation_level=None, check_same_thread=False)
         weakref.finalize(self, self._base.close)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from voicenym.audio.atomic import AtomicFile, temporary_folder
 from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.plans import timestamps
 from voicenym.corpus.shards.stores import object_store, store_locations
+from voicenym.temporary import folder_for_temporary_files
 
 
 class OutputPlace:
@@ -35,7 +35,7 @@ class OutputPlace:
         if not self.remote:
             Path(target).parent.mkdir(parents=True, exist_ok=True)
         if self.remote or self.there:
-            beside = Path(tempfile.gettempdir()) if self.remote else Path(target).parent
+            beside = folder_for_temporary_files() if self.remote else Path(target).parent
             folder = stack.enter_context(temporary_folder(beside))
             self.made = folder / f"output{Path(target).suffix}"
         else:

@@ -8,7 +8,6 @@ keeps their reasons, and a rerun reports them again without repeating the work.
 
 from __future__ import annotations
 
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -39,6 +38,7 @@ from voicenym.corpus.shards.shard_unit import Unit
 from voicenym.corpus.shards.shard_voices import assignments
 from voicenym.corpus.shards.stores import store_locations
 from voicenym.corpus.workers.worker_pool import LATER, Death
+from voicenym.temporary import folder_for_temporary_files
 
 MOST_FAILURES = 1000
 """Most reasons of a shard that the ledger keeps."""
@@ -104,7 +104,7 @@ def run_shards(
     with state:
         check_stamps(job, units, state, run.stamp)
         folders = {Path(u.target).parent for u in units if not store_locations.is_url(u.target)}
-        for folder in folders | {Path(tempfile.gettempdir())}:
+        for folder in folders | {folder_for_temporary_files()}:
             sweep(folder)
         try:
             count = min(workers, len(units))

@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, cast
 from voicenym.audio.atomic import temporary_folder
 from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.errors import CorpusError, DependencyError
+from voicenym.temporary import folder_for_temporary_files
 
 GZIP, ZSTANDARD = (".tar.gz", ".tgz"), (".tar.zst",)
 """Extensions of compressed tars."""
@@ -47,7 +48,7 @@ def plain_file(source: str) -> Iterator[Path]:
     if not remote and not packed:
         yield Path(source)
         return
-    with temporary_folder(Path(tempfile.gettempdir())) as folder:
+    with temporary_folder(folder_for_temporary_files()) as folder:
         path = Path(source)
         if remote:
             path = folder / f"input{Path(source).suffix}"
@@ -82,7 +83,9 @@ class LastRecording:
         if self._file is None or self._of != (source, version):
             if self._file is not None:
                 self._file.close()
-            self._of, self._file = None, cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115
+            folder = folder_for_temporary_files()
+            made = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed with the source
+            self._of, self._file = None, cast(BinaryIO, made)
             with plain_file(source) as path, path.open("rb") as whole:
                 shutil.copyfileobj(whole, self._file, BLOCK)
             self._of = (source, version)

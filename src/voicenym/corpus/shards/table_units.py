@@ -10,7 +10,6 @@ that are there, those of earlier runs among them.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,6 +32,7 @@ from voicenym.corpus.shards.shard_unit import RECORDING, ShardPlan, Unit
 from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.corpus.shards.stores.object_store import Listed
 from voicenym.errors import CorpusError
+from voicenym.temporary import folder_for_temporary_files
 
 Found = Callable[[Path], "str | None"]
 """Location of the recording that a table names by a path; None for one that is not there."""
@@ -74,7 +74,7 @@ def plan_tables(
             f"{output}: holds the data set itself, whose tables would be replaced; choose another "
             "folder with -o"
         )
-    with temporary_folder(Path(tempfile.gettempdir())) as private:
+    with temporary_folder(folder_for_temporary_files()) as private:
         if _is_manifest(root):
             return _of_manifest(root, output, private, keep, names)
         plans = [
@@ -232,7 +232,7 @@ def _of_manifest(
 @contextmanager
 def _earlier(output: str, sound: str, tables: str = "") -> Iterator[EarlierRuns]:
     """Earlier runs into an output folder, as of :func:`earlier_runs`."""
-    with temporary_folder(Path(tempfile.gettempdir())) as private:
+    with temporary_folder(folder_for_temporary_files()) as private:
         yield earlier_runs(output, sound, tables, private)
 
 
@@ -326,7 +326,7 @@ def _put(earlier: EarlierRuns, name: str, write: Callable[[Path], object]) -> bo
     if not store_locations.is_url(location):
         write(Path(location))  # the folder is locked
         return True
-    with temporary_folder(Path(tempfile.gettempdir())) as private:
+    with temporary_folder(folder_for_temporary_files()) as private:
         path = private / "table"
         write(path)
         return object_store.upload_over(path, location, earlier.version(name))

@@ -10,13 +10,13 @@ when its input does.
 from __future__ import annotations
 
 import json
-import tempfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from voicenym.private import write_private
 from voicenym.recognition.sphinx_processes.sphinx_worker import main
+from voicenym.temporary import temporary_directory
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
@@ -24,7 +24,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     pocketsphinx: Any = import_module("pocketsphinx")
 
     texts = json.loads(source.readline())
-    with tempfile.TemporaryDirectory(prefix="voicenym-") as folder:
+    with temporary_directory() as folder:
         options: dict[str, Any] = {"lm": None, "bestpath": False, "samprate": 16_000.0}
         for name, text in texts.items():
             path = Path(folder, name)

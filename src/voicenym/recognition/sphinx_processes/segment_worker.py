@@ -9,13 +9,13 @@ segments as ``[name, first frame, frames]``. It ends when its input does.
 from __future__ import annotations
 
 import json
-import tempfile
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from voicenym.private import write_private
 from voicenym.recognition.sphinx_processes.sphinx_worker import main
+from voicenym.temporary import temporary_directory
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
@@ -23,7 +23,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     pocketsphinx: Any = import_module("pocketsphinx")
 
     options = json.loads(source.readline())
-    with tempfile.TemporaryDirectory(prefix="voicenym-") as folder:
+    with temporary_directory() as folder:
         path = Path(folder, "featparams")
         write_private(path, options.pop("featparams_text"))
         decoder = pocketsphinx.Decoder(loglevel="FATAL", featparams=str(path), **options)

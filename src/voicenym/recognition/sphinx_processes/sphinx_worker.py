@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from voicenym.private import write_private
+from voicenym.temporary import temporary_directory
 
 
 def serve(source: BinaryIO, sink: BinaryIO) -> None:
@@ -25,7 +25,7 @@ def serve(source: BinaryIO, sink: BinaryIO) -> None:
     pocketsphinx: Any = import_module("pocketsphinx")
 
     options = json.loads(source.readline())
-    with tempfile.TemporaryDirectory(prefix="voicenym-") as folder:
+    with temporary_directory() as folder:
         for name in [n for n in options if n.endswith("_text")]:
             path = Path(folder, name)
             write_private(path, options.pop(name))

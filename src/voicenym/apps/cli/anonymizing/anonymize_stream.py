@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from voicenym.apps.cli.anonymizing.batch_report import conclude, fallback_sentence
 from voicenym.apps.cli.terminal.standard_output import for_sound_alone
 from voicenym.errors import VoicenymError
+from voicenym.temporary import folder_for_temporary_files
 
 if TYPE_CHECKING:
     from voicenym.apps.cli.anonymizing.anonymize_run import RunOptions, RunSystem
@@ -73,7 +74,10 @@ def anonymize_stream(
             raise VoicenymError(
                 "standard output is a terminal; send the sound to a file with > FILE"
             )
-        with for_sound_alone() as output_file, tempfile.TemporaryFile() as spool:
+        with (
+            for_sound_alone() as output_file,
+            tempfile.TemporaryFile(dir=folder_for_temporary_files()) as spool,
+        ):
             result = make(Recording(data), spool)
             spool.seek(0)
             try:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from voicenym.audio.atomic import sweep, temporary_folder, write_failed
+from voicenym.temporary import folder_for_temporary_files
 
 _open: list[ExitStack] = []
 
@@ -37,7 +37,7 @@ def new_folder() -> Path:
         stack = ExitStack()
         atexit.register(stack.close)
         _open.append(stack)
-    within = Path(tempfile.gettempdir())
+    within = folder_for_temporary_files()
     sweep(within)
     return _open[-1].enter_context(temporary_folder(within))
 
