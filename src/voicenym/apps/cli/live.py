@@ -7,16 +7,20 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli.anonymizing.run_choices import KEY_VARIABLE, PROTECTION
+from voicenym.apps.cli.live_sessions.live_conflicts import (
+    CODEC,
+    JITTER,
+    LATENCY,
+    MARGIN,
+    PCM,
+    LiveOptions,
+)
 from voicenym.apps.cli.options.system_options import DEVICE, SETTINGS, VOICE, WEIGHTS
 from voicenym.apps.cli.terminal.command_group import command, new_app
-from voicenym.errors import VoicenymError
 
 app = new_app()
 DEVICES, PIPE, TIMING, KEYS = "Devices", "Pipe", "Delay", "Key and speaker"
 RTP = "Telephone switch"
-PCM, CODEC = "s16le", "pcmu"
-JITTER, MARGIN, LATENCY = 60.0, 10.0, 10.0
-"""Defaults in milliseconds."""
 LONGEST = 366 * 24 * 3600
 """Seconds of a session."""
 
@@ -199,52 +203,30 @@ def live(
     once, r resumes, q ends.
     """
     from voicenym.apps.cli.live_sessions import live_rtp, live_runs
-    from voicenym.live.pipe_session import FORMATS
 
     if list_devices:
         live_runs.print_devices(as_json)
         return
-    if as_json and measure is None:
-        raise VoicenymError(
-            "--json goes with --list-devices or --measure; add one, or leave it out"
-        )
-    if caller not in (None, "left", "right"):
-        raise VoicenymError(f"--caller is left or right, not {caller!r}")
-    if pcm not in FORMATS:
-        raise VoicenymError(f"--pcm is {' or '.join(FORMATS)}, not {pcm!r}")
-    if stdin != stdout:
-        raise VoicenymError("--stdin and --stdout go together; give both, or devices")
-    if stdin and (source or target or monitor or microphone or measure):
-        raise VoicenymError(
-            "--stdin and --stdout use no devices; leave out --in, --out, --monitor, "
-            "--virtual-microphone and --measure"
-        )
-    if stdin and (margin, latency) != (MARGIN, LATENCY):
-        raise VoicenymError(
-            "a pipe waits for each block; leave out --margin and --device-latency, which are for "
-            "devices"
-        )
-    if pcm != PCM and not stdin:
-        raise VoicenymError("--pcm goes with --stdin and --stdout; give both, or leave it out")
     legs = live_rtp.legs(rtp, rtp_peer, rtp_agent, rtp_agent_peer)
-    if legs and (stdin or source or target or monitor or microphone or measure or caller):
-        raise VoicenymError(
-            "--rtp uses no devices and pipes; leave out --in, --out, --monitor, --stdin, "
-            "--virtual-microphone, --caller and --measure"
-        )
-    if not legs and (rtp_codec != CODEC or rtp_type is not None or jitter != JITTER):
-        raise VoicenymError(
-            "--rtp-codec, --rtp-type and --jitter go with --rtp [HOST:]PORT; give it, or leave "
-            "them out"
-        )
-    if microphone and target:
-        raise VoicenymError("--virtual-microphone is the output; leave out --out")
-    if measure and (monitor or caller):
-        raise VoicenymError("--measure plays chirps on one line; leave out --monitor and --caller")
-    if measure is not None and seconds is not None:
-        raise VoicenymError(
-            "--measure SECONDS is the length of the measurement; leave out --seconds"
-        )
+    LiveOptions(
+        devices=bool(source or target or monitor),
+        target=bool(target),
+        monitor=bool(monitor),
+        microphone=microphone,
+        caller=caller,
+        stdin=stdin,
+        stdout=stdout,
+        pcm=pcm,
+        rtp=bool(legs),
+        rtp_codec=rtp_codec,
+        rtp_type=rtp_type,
+        jitter=jitter,
+        margin=margin,
+        latency=latency,
+        measure=measure,
+        seconds=seconds,
+        as_json=as_json,
+    ).check()
     short = {"weights": weights, "voice_kind": voice}
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     voices = live_runs.live_voice(
