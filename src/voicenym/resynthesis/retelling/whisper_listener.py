@@ -52,8 +52,10 @@ NO_WORDS, DOUBT = 0.6, -1.0
 """Probability of no speech from which a window has no words, if the mean log probability of its
 text is below the second number (Radford et al., section 4.5).
 """
-REMEMBERED = 1024
-"""Parts whose phrases are kept in memory: under another key, a recording is not heard again."""
+REMEMBERED = 16_384
+"""Parts whose phrases are kept in memory, about 0.9 KB each: under another key, a recording is not
+heard again, also where an attacker goes through thousands of recordings key by key.
+"""
 LEAST_SOUND = 1e-7
 """Power below which a sound is not missed."""
 
