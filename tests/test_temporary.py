@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -42,6 +43,11 @@ def test_nothing_takes_the_place_of_a_named_one_that_is_not_there(name, tmp_path
     for use in (folder_for_temporary_files, temporary_directory, lambda: KeptWork.unnamed(None)):
         with pytest.raises(VoicenymError, match=f"not mounted: no such folder, and {name} "):
             use()
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    with pytest.raises(VoicenymError, match="not mounted"):
+        folder_for_temporary_files()
+    (tmp_path / "not mounted").mkdir()
+    assert folder_for_temporary_files() == tmp_path / "not mounted"
 
 
 def test_one_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
@@ -49,6 +55,26 @@ def test_one_that_cannot_be_written_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: path != str(tmp_path))
     with pytest.raises(VoicenymError, match=r"cannot be written.*change TMPDIR"):
         folder_for_temporary_files()
+
+
+def test_one_that_is_full_is_refused(tmp_path, monkeypatch):
+    full = tmp_path / "full"
+    full.mkdir()
+    open_file = os.open
+
+    def opened(path, *arguments, **options):
+        if Path(path).parent == full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return open_file(path, *arguments, **options)
+
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(os, "open", opened)
+    monkeypatch.setenv("TMPDIR", str(full))
+    for _ in range(2):
+        with pytest.raises(VoicenymError, match="full: cannot be written or is full, and TMPDIR"):
+            folder_for_temporary_files()
+    monkeypatch.setattr(os, "open", open_file)
+    assert folder_for_temporary_files() == full
 
 
 def test_the_command_says_so_and_writes_nothing(process, sample, tmp_path):

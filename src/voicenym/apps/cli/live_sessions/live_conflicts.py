@@ -55,10 +55,12 @@ class LiveOptions:
         Raises:
             VoicenymError: the first of them, and the cure.
         """
-        for reason in self._conflicts():
+        reason = next(self._conflicts(), None)
+        if reason is not None:
             raise VoicenymError(reason)
 
     def _conflicts(self) -> Iterator[str]:
+        """Sentences that say what does not go together, and the cure."""
         from voicenym.live.pipe_session import FORMATS
 
         if self.as_json and self.measure is None:
