@@ -2,86 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
-import soundfile
+from voices_of_keys import Drawing, Listening, Spoken, recordings
 
 from voicenym import Key
 from voicenym.attack.attackers import LazyInformed
-from voicenym.attack.scenario import Model, Protection, Scenario
+from voicenym.attack.scenario import Model, Scenario
 from voicenym.attack.target_voices import NearestInTargetVoice
 from voicenym.corpus.embedder import Embedder
-from voicenym.corpus.recording import Recording
-from voicenym.corpus.transforms import EVERYBODY, Transform
+from voicenym.corpus.transforms import Transform
 from voicenym.metrics import eer
-from voicenym.verification.verifier import Verifier
 
-RATE, SIZE, VOICES = 16_000, 24, 6
 SPEAKERS, TAKES = 20, 5
-
-
-def drawn(*seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=SIZE)
-
-
-@dataclass(frozen=True)
-class Spoken:
-    """Writes the number of a target voice, one of a few, into the third sample."""
-
-    key: Key
-    per: str
-    description = "a voice"
-
-    def voice(self, recording: Recording) -> int:
-        who = "" if self.per == EVERYBODY else recording.speaker
-        return int(self.key.tag("voice", who)[:8], 16) % VOICES
-
-    def identity(self, recording: Recording) -> str:
-        return f"voice {self.voice(recording)}"
-
-    def __call__(self, samples: np.ndarray, recording: Recording) -> np.ndarray:
-        changed = samples.copy()
-        changed[2] = self.voice(recording) / 32767.0
-        return changed
-
-
-class Drawing(Protection):
-    """A system whose target voices are drawn from keys."""
-
-    def with_key(self, key, per):
-        return Transform((Spoken(key, per),))
-
-
-class Listening(Verifier):
-    """A vector is mostly that of the target voice, and ``own`` of it the source's."""
-
-    name = "listening"
-
-    def __init__(self, own: float) -> None:
-        self.own, self.version = own, str(own)
-
-    def embed(self, recordings):
-        rows = []
-        for samples in recordings:
-            speaker, take, voice = np.rint(samples[:3] * 32767.0).astype(int)
-            source = self.own * drawn(1, speaker) + 0.2 * drawn(2, speaker, take, voice)
-            rows.append(4.0 * drawn(3, voice) + source)
-        return np.array(rows, dtype=np.float32)
 
 
 @pytest.fixture(scope="module")
 def scenario(tmp_path_factory) -> Scenario:
-    folder = tmp_path_factory.mktemp("voices")
-    everybody = []
-    for speaker in range(SPEAKERS):
-        for take in range(TAKES):
-            samples = np.full(RATE // 8, 1000, dtype=np.int16)
-            samples[:2] = speaker, take
-            path = folder / f"{speaker}-{take}.wav"
-            soundfile.write(path, samples, RATE)
-            everybody.append(Recording(path.stem, f"s{speaker}", path, "f"))
+    everybody = recordings(tmp_path_factory.mktemp("voices"), SPEAKERS, TAKES)
     models = tuple(
         Model(f"m{s}", f"s{s}", tuple(everybody[TAKES * s : TAKES * s + 3]), "f")
         for s in range(SPEAKERS)

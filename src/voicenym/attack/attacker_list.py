@@ -46,6 +46,9 @@ PLACES = {  # in the order in which they run
     "semi-informed-room": "voicenym.attack.channel_attackers:SemiInformedRoom",
     "semi-informed-fusion": "voicenym.attack.trained_attackers:SemiInformedFusion",
     "semi-informed-all-channels": "voicenym.attack.channel_attackers:SemiInformedAllChannels",
+    "semi-informed-channels-and-searches": (
+        "voicenym.attack.search_fusion:SemiInformedChannelsAndSearches"
+    ),
     "semi-informed-verifier": "voicenym.attack.trained_attackers:SemiInformedVerifier",
     "semi-informed-two-branch": "voicenym.attack.two_branch_attacker:SemiInformedTwoBranch",
     "asv-eval-2020": "voicenym.attack.asv_eval:AsvEval2020",

@@ -3,12 +3,12 @@
 By cross-validation, each quarter of the pool's speakers is compared by back ends of the other three
 quarters; logistic regression on the ranks of these scores gives the weights. The extractor of
 i-vectors, which needs no names, has heard all four: docs/measuring/attackers.md says what that
-changes.
+changes. Attackers that train nothing score the same trials, so that they can be fused, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,6 +46,27 @@ class Measured:
         )
 
 
+@dataclass(frozen=True)
+class Fold:
+    """Trials among a quarter of the pool's speakers.
+
+    Args:
+        speakers: of the models.
+        enrolled: of each model, its rows in the pool's measures.
+        tried: rows of the trials, ``[trial]``.
+        others: rows of the other quarters, which back ends are trained on, ``[row]`` bool.
+    """
+
+    speakers: tuple[str, ...]
+    enrolled: tuple[np.ndarray, ...]
+    tried: np.ndarray
+    others: np.ndarray
+
+
+FoldScores = Callable[[Measured, Sequence[Fold]], Sequence[Array]]
+"""Scores ``[model, trial]`` of each fold, by an attacker that trains nothing."""
+
+
 def trained(branch: Branch, pool: Measured, copies: bool) -> Backend:
     """The branch's back end, fitted to the pool's measures.
 
@@ -81,7 +102,7 @@ def copies_count(branch: Branch, pool: Measured, per: str) -> bool:
         return True
     errors = []
     for copies in (False, True):
-        scores, target = _compared(branch, pool, copies, int(pool.voices.max()), per)
+        scores, target = _compared(branch, pool, copies, _folds(pool, int(pool.voices.max()), per))
         if target.all() or not target.any():
             return False
         errors.append(eer(scores[target], scores[~target], interval=None).value)
@@ -89,72 +110,93 @@ def copies_count(branch: Branch, pool: Measured, per: str) -> bool:
 
 
 def fused(
-    branches: Sequence[Branch], pools: Sequence[Measured], copies: Sequence[bool], per: str
+    branches: Sequence[Branch],
+    pools: Sequence[Measured],
+    copies: Sequence[bool],
+    per: str,
+    untrained: Sequence[FoldScores] = (),
 ) -> RankedFusion:
-    """Weights of branches, from trials among the pool's speakers.
+    """Weights of branches, and of attackers that train nothing, from trials among the pool's
+    speakers.
 
     Half of a speaker's recordings, under the keys per utterance, enrol; the others are trials under
-    the key that draws voices as the user does.
+    the key that draws voices as the user does (:func:`trial_voice`).
 
     Args:
         branches: to fuse.
         pools: the pool's measures by each branch.
         copies: of each branch, see :func:`copies_count`.
         per: how the user draws voices, ``speaker`` or ``utterance``.
+        untrained: further attackers, whose weights follow those of the branches.
 
     Raises:
         CorpusError: no speaker of the pool has two recordings.
     """
-    last = int(max(pool.voices.max() for pool in pools))
-    rows = set.intersection(
-        *({*zip(pool.names.tolist(), pool.voices.tolist(), strict=True)} for pool in pools)
-    )
+    common = _common(pools)
+    # all have the same rows in the same order
+    folds = _folds(common[0], int(max(pool.voices.max() for pool in pools)), per)
     columns, target = [], np.empty(0, dtype=bool)
-    for branch, pool, counted in zip(branches, pools, copies, strict=True):
-        pairs = zip(pool.names.tolist(), pool.voices.tolist(), strict=True)
-        there = np.array([pair in rows for pair in pairs])
-        common = pool if there.all() else pool.of(there)
-        scores, target = _compared(branch, common, counted, last, per)
+    for branch, pool, counted in zip(branches, common, copies, strict=True):
+        scores, target = _compared(branch, pool, counted, folds)
         if not len(scores):
             raise CorpusError("no speaker of the pool has two recordings; give more with --pool")
         columns.append(scores)
+    columns += [np.concatenate([s.ravel() for s in own(common[0], folds)]) for own in untrained]
     return RankedFusion.fit(np.stack(columns, axis=1), target)
 
 
+def trial_voice(last: int, per: str) -> int:
+    """Number of the key of the pool's trials, the last one being that per speaker."""
+    return last if per == "speaker" else 0
+
+
+def _common(pools: Sequence[Measured]) -> list[Measured]:
+    """The measures of recordings and keys that all have."""
+    pairs = [list(zip(pool.names.tolist(), pool.voices.tolist(), strict=True)) for pool in pools]
+    everywhere = set.intersection(*(set(own) for own in pairs))
+    there = [np.array([pair in everywhere for pair in own]) for own in pairs]
+    return [pool if kept.all() else pool.of(kept) for pool, kept in zip(pools, there, strict=True)]
+
+
 def _compared(
-    branch: Branch, pool: Measured, copies: bool, last: int, per: str
+    branch: Branch, pool: Measured, copies: bool, folds: Sequence[Fold]
 ) -> tuple[Array, np.ndarray]:
     """Scores ``[trial]`` among the pool's speakers by cross-validation, and which are of one
     speaker.
     """
-    trial_voice = last if per == "speaker" else 0
-    enrolled = {*range(last)} - {trial_voice} or {0}
-    speakers = np.unique(pool.speakers)
-    folds = [set(speakers[first::FOLDS].tolist()) for first in range(FOLDS)]
     parts, labels = [np.empty(0)], [np.empty(0, dtype=bool)]
     for fold in folds:
-        inside = np.array([speaker in fold for speaker in pool.speakers])
-        models, names, trials, trial_names = _trials(pool.of(inside), enrolled, trial_voice)
-        if models and len(trials):
-            back_end = trained(branch, pool.of(~inside), copies)
-            parts.append(back_end.score(models, trials).ravel())
-            labels.append((np.array(names)[:, None] == trial_names[None]).ravel())
+        back_end = trained(branch, pool.of(fold.others), copies)
+        models = [pool.numbers[rows] for rows in fold.enrolled]
+        parts.append(back_end.score(models, pool.numbers[fold.tried]).ravel())
+        labels.append((np.array(fold.speakers)[:, None] == pool.speakers[fold.tried]).ravel())
     return np.concatenate(parts), np.concatenate(labels)
 
 
-def _trials(
-    part: Measured, voices: set[int], trial_voice: int
-) -> tuple[list[Array], list[str], Array, np.ndarray]:
-    """Models and their speakers, and trials and theirs."""
-    models, names, chosen = [], [], np.zeros(len(part.names), dtype=bool)
-    for speaker in np.unique(part.speakers):
-        own = part.speakers == speaker
-        recordings = np.unique(part.names[own])
-        first = set(recordings[: (len(recordings) + 1) // 2].tolist())
-        inside = np.array([name in first for name in part.names]) & own
-        rows = inside & np.isin(part.voices, list(voices))
-        if rows.any():
-            models.append(part.numbers[rows])
+def _folds(pool: Measured, last: int, per: str) -> list[Fold]:
+    """The folds that have trials."""
+    tried_under = trial_voice(last, per)
+    enrolled_under = list({*range(last)} - {tried_under} or {0})
+    speakers = np.unique(pool.speakers)
+    found = []
+    for first in range(FOLDS):
+        inside = np.isin(pool.speakers, speakers[first::FOLDS])
+        fold = _fold(pool, inside, enrolled_under, tried_under)
+        if fold.speakers and len(fold.tried):
+            found.append(fold)
+    return found
+
+
+def _fold(pool: Measured, inside: np.ndarray, enrolled_under: list[int], tried_under: int) -> Fold:
+    """Models and trials among the rows inside; speakers without enrolment have no trials."""
+    names, enrolled, tried = [], [], np.zeros(len(pool.names), dtype=bool)
+    for speaker in np.unique(pool.speakers[inside]):
+        own = pool.speakers == speaker
+        recordings = np.unique(pool.names[own])
+        enrols = own & np.isin(pool.names, recordings[: (len(recordings) + 1) // 2])
+        rows = np.flatnonzero(enrols & np.isin(pool.voices, enrolled_under))
+        if len(rows):
             names.append(str(speaker))
-            chosen |= own & ~inside & (part.voices == trial_voice)
-    return models, names, part.numbers[chosen], part.speakers[chosen]
+            enrolled.append(rows)
+            tried |= own & ~enrols & (pool.voices == tried_under)
+    return Fold(tuple(names), tuple(enrolled), np.flatnonzero(tried), ~inside)

@@ -7,6 +7,7 @@ has several branches, it fuses them (:mod:`voicenym.attack.branch_weights`).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ from voicenym.attack.channel_extractors import PlainIVectors
 from voicenym.attack.scenario import Scenario
 from voicenym.attack.stored_speech import stored
 from voicenym.attack.trained_attackers import SemiInformedIVectors, TrainedAttacker
+from voicenym.attack.untrained_branches import Untrained
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Transform
@@ -50,14 +52,23 @@ class ChannelAttacker(TrainedAttacker):
             back_end = trained(branch, pool, copies[-1])
             models, trials = self._test(branch, scenario, embedder)
             own.append(back_end.score(models, trials))
-        if len(branches) == 1:
+        untrained = self.untrained(scenario, verifier, embedder)
+        if len(branches) == 1 and not untrained:
             found: np.ndarray = own[0]
             return found
-        fusion = fused(branches, pools, copies, scenario.protection.per)
-        weights = zip(branches, fusion.weights, strict=True)
-        parts = ", ".join(f"{branch.name} {weight:.2g}" for branch, weight in weights)
+        on_pool = [one.on_pool for one in untrained]
+        fusion = fused(branches, pools, copies, scenario.protection.per, on_pool)
+        names = [*(branch.name for branch in branches), *(one.name for one in untrained)]
+        weights = zip(names, fusion.weights, strict=True)
+        parts = ", ".join(f"{name} {weight:.2g}" for name, weight in weights)
         self.say(f"{self.name}: weights {parts}")
-        return fusion(own)
+        return fusion([*own, *(one.scores() for one in untrained)])
+
+    def untrained(
+        self, scenario: Scenario, verifier: Verifier, embedder: Embedder
+    ) -> Sequence[Untrained]:
+        """Attackers that train nothing, fused with the branches: by default none."""
+        return ()
 
     def training_curve(self, scenario: Scenario) -> list[dict[str, float]]:
         return []
