@@ -145,7 +145,12 @@ def test_it_runs_where_the_system_can_be_run(training):
     there = Resources("vtln", pool_recordings=200, pool_speakers=40, training=training)
     (attacker,) = SemiInformedChannelsAndSearches.available(there)
     kinds = [search.name for search in attacker.searches]
-    assert kinds == ["key search", "nearest in target voice", "inversion"]
+    assert kinds == [
+        "key search",
+        "semi-informed (key search trained)",
+        "nearest in target voice",
+        "inversion",
+    ]
     files = {"system": None, "anonymized_enrolment": True, "anonymized_pool": True}
     for change in (files, {"pool_speakers": 4}, {"training": None}, {"pool_recordings": 50}):
         assert SemiInformedChannelsAndSearches.available(replace(there, **change)) == []

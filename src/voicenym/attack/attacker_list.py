@@ -34,6 +34,7 @@ PLACES = {  # in the order in which they run
     "key-search": "voicenym.attack.key_search:KeySearch",
     "nearest-in-target-voice": "voicenym.attack.target_voices:NearestInTargetVoice",
     "inversion": "voicenym.attack.inversion:Inversion",
+    "semi-informed-key-search": "voicenym.attack.trained_key_search:SemiInformedKeySearch",
     "semi-informed-back-end": "voicenym.attack.attackers:SemiInformedBackEnd",
     "semi-informed-i-vectors": "voicenym.attack.trained_attackers:SemiInformedIVectors",
     "semi-informed-prosody": "voicenym.attack.trained_attackers:SemiInformedProsody",

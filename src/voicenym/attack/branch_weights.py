@@ -3,7 +3,7 @@
 By cross-validation, each quarter of the pool's speakers is compared by back ends of the other three
 quarters; logistic regression on the ranks of these scores gives the weights. The extractor of
 i-vectors, which needs no names, has heard all four: docs/measuring/attackers.md says what that
-changes. Attackers that train nothing score the same trials, so that they can be fused, too.
+changes. Searches score the same trials, so that they can be fused, too.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Fold:
 
 
 FoldScores = Callable[[Measured, Sequence[Fold]], Sequence[Array]]
-"""Scores ``[model, trial]`` of each fold, by an attacker that trains nothing."""
+"""Scores ``[model, trial]`` of each fold, by a search."""
 
 
 def trained(branch: Branch, pool: Measured, copies: bool) -> Backend:
@@ -114,10 +114,9 @@ def fused(
     pools: Sequence[Measured],
     copies: Sequence[bool],
     per: str,
-    untrained: Sequence[FoldScores] = (),
+    searches: Sequence[FoldScores] = (),
 ) -> RankedFusion:
-    """Weights of branches, and of attackers that train nothing, from trials among the pool's
-    speakers.
+    """Weights of branches, and of searches, from trials among the pool's speakers.
 
     Half of a speaker's recordings, under the keys per utterance, enrol; the others are trials under
     the key that draws voices as the user does (:func:`trial_voice`).
@@ -127,7 +126,7 @@ def fused(
         pools: the pool's measures by each branch.
         copies: of each branch, see :func:`copies_count`.
         per: how the user draws voices, ``speaker`` or ``utterance``.
-        untrained: further attackers, whose weights follow those of the branches.
+        searches: their weights follow those of the branches.
 
     Raises:
         CorpusError: no speaker of the pool has two recordings.
@@ -141,7 +140,7 @@ def fused(
         if not len(scores):
             raise CorpusError("no speaker of the pool has two recordings; give more with --pool")
         columns.append(scores)
-    columns += [np.concatenate([s.ravel() for s in own(common[0], folds)]) for own in untrained]
+    columns += [np.concatenate([s.ravel() for s in own(common[0], folds)]) for own in searches]
     return RankedFusion.fit(np.stack(columns, axis=1), target)
 
 

@@ -18,9 +18,9 @@ from voicenym.attack.branch_weights import FOLDS, Measured, copies_count, fused,
 from voicenym.attack.channel_branches import Branch
 from voicenym.attack.channel_extractors import PlainIVectors
 from voicenym.attack.scenario import Scenario
+from voicenym.attack.search_branches import SearchBranch
 from voicenym.attack.stored_speech import stored
 from voicenym.attack.trained_attackers import SemiInformedIVectors, TrainedAttacker
-from voicenym.attack.untrained_branches import Untrained
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Transform
@@ -52,22 +52,22 @@ class ChannelAttacker(TrainedAttacker):
             back_end = trained(branch, pool, copies[-1])
             models, trials = self._test(branch, scenario, embedder)
             own.append(back_end.score(models, trials))
-        untrained = self.untrained(scenario, verifier, embedder)
-        if len(branches) == 1 and not untrained:
+        searches = self.search_branches(scenario, verifier, embedder)
+        if len(branches) == 1 and not searches:
             found: np.ndarray = own[0]
             return found
-        on_pool = [one.on_pool for one in untrained]
+        on_pool = [one.on_pool for one in searches]
         fusion = fused(branches, pools, copies, scenario.protection.per, on_pool)
-        names = [*(branch.name for branch in branches), *(one.name for one in untrained)]
+        names = [*(branch.name for branch in branches), *(one.name for one in searches)]
         weights = zip(names, fusion.weights, strict=True)
         parts = ", ".join(f"{name} {weight:.2g}" for name, weight in weights)
         self.say(f"{self.name}: weights {parts}")
-        return fusion([*own, *(one.scores() for one in untrained)])
+        return fusion([*own, *(one.scores() for one in searches)])
 
-    def untrained(
+    def search_branches(
         self, scenario: Scenario, verifier: Verifier, embedder: Embedder
-    ) -> Sequence[Untrained]:
-        """Attackers that train nothing, fused with the branches: by default none."""
+    ) -> Sequence[SearchBranch]:
+        """Searches that are fused with the branches: by default none."""
         return ()
 
     def training_curve(self, scenario: Scenario) -> list[dict[str, float]]:

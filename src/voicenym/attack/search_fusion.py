@@ -1,4 +1,4 @@
-"""Fusion of all channels with the searches that train nothing."""
+"""Fusion of all channels with the searches."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from voicenym.attack.channel_attackers import SemiInformedAllChannels
 from voicenym.attack.inversion import Inversion
 from voicenym.attack.key_search import KeySearch, candidate_keys
 from voicenym.attack.scenario import Scenario
+from voicenym.attack.search_branches import SearchBranch
 from voicenym.attack.target_voices import NearestInTargetVoice
-from voicenym.attack.untrained_branches import Untrained
+from voicenym.attack.trained_key_search import SemiInformedKeySearch
 from voicenym.corpus.embedder import Embedder
 from voicenym.verification.verifier import Verifier
 
 
 @dataclass(frozen=True)
 class SemiInformedChannelsAndSearches(SemiInformedAllChannels):
-    """Fuses all channels, key search, nearest neighbours by target voice, and inversion.
+    """Fuses all channels, key searches, nearest neighbours by target voice, and inversion.
 
     What is learned from other people says which differences between voices count; a search says
     which voice the system gave to the trial. Each search runs on the pool as well, against voices
     of keys of its own, which gives its weight.
 
     Args:
-        searches: the attackers that train nothing.
+        searches: the attackers that search.
     """
 
     searches: tuple[Attacker, ...] = ()
@@ -43,20 +44,20 @@ class SemiInformedChannelsAndSearches(SemiInformedAllChannels):
     def available(cls, resources: Resources) -> Sequence[Attacker]:
         searches = tuple(
             attacker
-            for kind in (KeySearch, NearestInTargetVoice, Inversion)
+            for kind in (KeySearch, SemiInformedKeySearch, NearestInTargetVoice, Inversion)
             for attacker in kind.available(resources)
         )
         if resources.training is None or not searches or not cls.enough(resources):
             return []
         return [cls(resources.training, resources.say, searches)]
 
-    def untrained(
+    def search_branches(
         self, scenario: Scenario, verifier: Verifier, embedder: Embedder
-    ) -> list[Untrained]:
+    ) -> list[SearchBranch]:
         voices = self._voices(scenario)
         published = voices[trial_voice(len(voices) - 1, scenario.protection.per)]
         key = candidate_keys(scenario.key, len(voices) + 1)[-1]
         return [
-            Untrained(search, scenario, verifier, embedder, published, key)
+            SearchBranch(search, scenario, verifier, embedder, published, key)
             for search in self.searches
         ]

@@ -1,7 +1,7 @@
-"""Attackers that train nothing as branches of a fusion.
+"""Searches as branches of a fusion.
 
-Their scores on the trials among the pool's speakers (:mod:`voicenym.attack.branch_weights`) say how
-much they count beside branches that train.
+A search on the trials among the pool's speakers (:mod:`voicenym.attack.branch_weights`) says how
+much it counts beside branches that compare channels.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from voicenym.verification.verifier import Verifier
 
 
 @dataclass(frozen=True)
-class Untrained:
-    """An attacker that trains nothing, on a scenario and on its pool.
+class SearchBranch:
+    """An attacker that searches for voices, on a scenario and on its pool.
 
     Args:
         attacker: such as a key search.
@@ -54,7 +54,7 @@ class Untrained:
         return self.attacker.scores(self.scenario, self.verifier, self.embedder)
 
     def on_pool(self, pool: Measured, folds: Sequence[Fold]) -> list[Array]:
-        """Scores ``[model, trial]`` of each fold.
+        """Scores ``[model, trial]`` of each fold; what the attacker learns from are the others.
 
         Args:
             pool: measures of the pool's recordings, of which only their names are used.
@@ -75,6 +75,7 @@ class Untrained:
                 trials=recordings(fold.tried),
                 protection=replace(self.scenario.protection, transform=self.published),
                 key=self.key,
+                pool=recordings(np.flatnonzero(fold.others)),
             )
             found.append(self.attacker.scores(part, self.verifier, self.embedder))
         return found
