@@ -29,8 +29,8 @@ FIT = 0.3
 voice of the trial.
 
 All four were chosen on trials among 125 speakers of speechocean762's ``train``, the pool of the
-published figures, with ``musa`` and ``recast``: EER 7.2 and 7.2 %, by the plain key search 9.7 and
-11.2; half and twice the weights change these by up to 1.4, shrinkage of 0.3 and 0.8 by up to 0.9.
+published figures, with ``musa`` and ``recast``: EER 7.0 and 7.2 %, by the plain key search 9.7 and
+11.2; half and twice the weights, and shrinkage of 0.3 and 0.8, change these by up to 1.0.
 """
 
 
