@@ -20,8 +20,8 @@ import numpy as np
 import metrics_reference
 from voicenym.metrics import Speakers, cllr, eer, linkability, min_cllr, roc_band, rocch_eer, zebra
 from voicenym.metrics.crowd import first_among
-from voicenym.metrics.low_false_matches import true_match_rates
-from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.trials.sorted_trials import SortedTrials
+from voicenym.metrics.verification.low_false_matches import true_match_rates
 
 TARGET_SHARE = 0.02
 SPEAKERS = 60

@@ -18,8 +18,8 @@ import numpy as np
 
 import metrics
 from voicenym.metrics import similarity_matrix
-from voicenym.metrics.clustering import link
-from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.trials.sorted_trials import SortedTrials
+from voicenym.metrics.voices.clustering import link
 
 TRIALS = (10_000, 31_600, 100_000, 316_000, 1_000_000, 3_160_000, 10_000_000)
 SPEAKERS = (10, 32, 100, 316, 1000, 3160, 10_000)

@@ -112,7 +112,7 @@ def one_processor(monkeypatch) -> None:
 def brief(monkeypatch) -> None:
     """Reports have no figures, and the loudest sample rates naturalness: for tests of the rest."""
     from voicenym.evaluation.reports import report
-    from voicenym.metrics import opinion
+    from voicenym.metrics.utility import opinion
 
     monkeypatch.setattr(report, "gallery", lambda evaluation, evidence: [])
     monkeypatch.setattr(opinion, "rating", lambda samples: (1.0 + float(samples.max()),) * 4)

@@ -38,10 +38,10 @@ from voicenym.evaluation.measurements import protection
 from voicenym.evaluation.measurements.protection import split
 from voicenym.evaluation.trial_plans.trials import Trials, build
 from voicenym.metrics import word_counts
-from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
-from voicenym.metrics.eer import equal_error
-from voicenym.metrics.interval import percentiles
-from voicenym.metrics.paired import differences
+from voicenym.metrics.intervals.bootstrap_draws import Drawn, replicate, share
+from voicenym.metrics.intervals.interval import percentiles
+from voicenym.metrics.joint_figures.paired import differences
+from voicenym.metrics.verification.eer import equal_error
 from voicenym.recognition import Recogniser, recogniser
 from voicenym.recognition.transcript_cache import CachedRecogniser
 from voicenym.verification.vector_store import VectorCache

@@ -36,7 +36,7 @@ from voicenym.evaluation.measurements import protection
 from voicenym.evaluation.measurements.protection import split
 from voicenym.evaluation.results import cell
 from voicenym.evaluation.trial_plans.trials import build
-from voicenym.metrics.paired import eer_difference
+from voicenym.metrics.joint_figures.paired import eer_difference
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifiers import installed, verifier
 

@@ -31,8 +31,8 @@ import soundfile
 import torch
 from sklearn.mixture import GaussianMixture
 
-from voicenym.metrics.eer import EER, eer
-from voicenym.metrics.scores import Speakers
+from voicenym.metrics.trials.scores import Speakers
+from voicenym.metrics.verification.eer import EER, eer
 from voicenym.nets.content.bottleneck import EVERY, HOP
 from voicenym.resynthesis.bundled.content_normalisation import ContentStatistics, counted
 from voicenym.resynthesis.bundled.model_parts import Parts

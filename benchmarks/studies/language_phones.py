@@ -47,9 +47,9 @@ from voicenym.corpus.transforms import ORIGINAL, Transform
 from voicenym.evaluation.evaluation_plan import key
 from voicenym.evaluation.measurements.protection import split
 from voicenym.evaluation.trial_plans.trials import build
-from voicenym.metrics.bootstrap_draws import Drawn, share
-from voicenym.metrics.eer import equal_error
-from voicenym.metrics.opinion import rating
+from voicenym.metrics.intervals.bootstrap_draws import Drawn, share
+from voicenym.metrics.utility.opinion import rating
+from voicenym.metrics.verification.eer import equal_error
 from voicenym.metrics.words.phone_error_rate import phone_counts
 from voicenym.nets.words.phone_model import PhoneModel
 from voicenym.nets.words.phones import SILENCE, Phone, States

@@ -11,8 +11,8 @@ from word_code_recordings import (
     Sample,
 )
 
-from voicenym.metrics.eer import EER, eer
-from voicenym.metrics.scores import Speakers
+from voicenym.metrics.trials.scores import Speakers
+from voicenym.metrics.verification.eer import EER, eer
 from voicenym.training.speakers.margin_softmax import AngularMargin
 from voicenym.verification.plda import PLDA
 

@@ -30,8 +30,8 @@ from word_codes import WhisperStates
 from voicenym.attack.branch_weights import Measured, fused, trained
 from voicenym.attack.channel_branches import WORD_PLACES, Branch
 from voicenym.attack.content_extractor import ContentUnits
-from voicenym.metrics.eer import eer
-from voicenym.metrics.scores import Speakers
+from voicenym.metrics.trials.scores import Speakers
+from voicenym.metrics.verification.eer import eer
 from voicenym.nets.content import word_code_bottleneck
 from voicenym.nets.words.whisper_published import published
 from voicenym.verification.authorship import CosineDelta, TfIdf, profiles

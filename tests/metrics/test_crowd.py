@@ -14,8 +14,8 @@ from scipy.stats import norm
 
 from voicenym.errors import ScoreError
 from voicenym.metrics import Speakers, crowd, eer
-from voicenym.metrics.binomial import clopper_pearson, wilson
 from voicenym.metrics.crowd import FIRST_AMONG, REPORTED, chances, first_among
+from voicenym.metrics.intervals.binomial import clopper_pearson, wilson
 from voicenym.metrics.metric_inputs import TrialScores
 
 FIELD = 20_020

@@ -8,9 +8,15 @@ pytest.importorskip("scipy")
 from scipy.stats import binom
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.binomial import clopper_pearson, of_largest, of_share, unanimous, wilson
 from voicenym.metrics.identification import FOUND_FOR_SURE, RANK_ONE, WORST_SPEAKER, firsts
-from voicenym.metrics.interval import percentiles
+from voicenym.metrics.intervals.binomial import (
+    clopper_pearson,
+    of_largest,
+    of_share,
+    unanimous,
+    wilson,
+)
+from voicenym.metrics.intervals.interval import percentiles
 from voicenym.metrics.metric_inputs import IdentificationScores
 
 

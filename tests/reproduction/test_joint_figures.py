@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from voicenym.metrics.binomial import wilson
-from voicenym.metrics.bootstrap_draws import share
-from voicenym.metrics.eer import eer
+from voicenym.metrics.intervals.binomial import wilson
+from voicenym.metrics.intervals.bootstrap_draws import share
+from voicenym.metrics.verification.eer import eer
 from voicenym.recognition import Recogniser
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT

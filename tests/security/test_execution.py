@@ -302,7 +302,7 @@ def test_libraries_take_no_settings_from_the_current_folder(guard, tmp_path):
         "from voicenym.libraries import library\n"
         "here = os.getcwd()\n"
         "width = library('matplotlib').rcParams['lines.linewidth']\n"
-        "from voicenym.metrics.opinion import mean_opinion\n"
+        "from voicenym.metrics.utility.opinion import mean_opinion\n"
         "import numpy as np\n"
         "mean_opinion([np.random.default_rng(0).standard_normal(160000) * 0.1])\n"
         "import numba, onnxruntime\n"

@@ -18,7 +18,7 @@ from voicenym.attack.attackers import Ignorant, Unprotected
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults, cell
-from voicenym.metrics.zebra import tag
+from voicenym.metrics.verification.zebra import tag
 
 YEARS = (2020, 2022, 2024)
 _LIST = re.compile(r"(LibriSpeech|VCTK different|VCTK common)(?: (\S+))? ([fm])")

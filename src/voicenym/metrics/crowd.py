@@ -25,12 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.binomial import clopper_pearson, unanimous
-from voicenym.metrics.interval import percentiles
+from voicenym.metrics.intervals.binomial import clopper_pearson, unanimous
+from voicenym.metrics.intervals.interval import percentiles
 from voicenym.metrics.metric import Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import TrialScores
-from voicenym.metrics.scores import Array, Scores, Speakers
-from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.trials.scores import Array, Scores, Speakers
+from voicenym.metrics.trials.sorted_trials import SortedTrials
 
 PEOPLE = (2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
 """Sizes of crowds for a curve."""

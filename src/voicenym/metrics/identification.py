@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.metrics.binomial import clopper_pearson, of_largest, of_share
-from voicenym.metrics.interval import NO_LIMITS, drawn_ratios
+from voicenym.metrics.intervals.binomial import clopper_pearson, of_largest, of_share
+from voicenym.metrics.intervals.interval import NO_LIMITS, drawn_ratios
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import IdentificationScores
 

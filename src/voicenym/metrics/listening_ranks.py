@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.scores import Array
+from voicenym.metrics.trials.scores import Array
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
-from voicenym.metrics.bootstrap_draws import Drawn
-from voicenym.metrics.interval import Interval
+from voicenym.metrics.intervals.bootstrap_draws import Drawn
+from voicenym.metrics.intervals.interval import Interval
 
 Data = TypeVar("Data")
 Table = Literal["attackers", "errors", "sound", "labels", "diversity", "similarity"]

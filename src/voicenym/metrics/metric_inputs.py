@@ -12,10 +12,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from voicenym.metrics import jackknife
-from voicenym.metrics.scores import Array, Speakers
-from voicenym.metrics.similarity import Similarity, similarity_matrix
-from voicenym.metrics.sorted_trials import SortedTrials
+from voicenym.metrics.intervals import jackknife
+from voicenym.metrics.trials.scores import Array, Speakers
+from voicenym.metrics.trials.sorted_trials import SortedTrials
+from voicenym.metrics.voice_similarity.similarity import Similarity, similarity_matrix
 
 Result = TypeVar("Result")
 

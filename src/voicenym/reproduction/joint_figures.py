@@ -2,7 +2,7 @@
 
 Systems are tried on the same speakers, and verifiers hear the same trials. A bootstrap that draws
 the speakers once for all of them gives means intervals, and decides differences that the intervals
-of single figures, which overlap, leave open (:mod:`voicenym.metrics.bootstrap_draws`).
+of single figures, which overlap, leave open (:mod:`voicenym.metrics.intervals.bootstrap_draws`).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 
 from voicenym.evaluation.measurements.protection import split
 from voicenym.evaluation.trial_plans.trials import Trials
-from voicenym.metrics.binomial import unanimous
-from voicenym.metrics.bootstrap_draws import Drawn, replicate, share
-from voicenym.metrics.cllr import least_cost
-from voicenym.metrics.eer import eer, equal_error
-from voicenym.metrics.interval import Interval, enough, percentiles
+from voicenym.metrics.intervals.binomial import unanimous
+from voicenym.metrics.intervals.bootstrap_draws import Drawn, replicate, share
+from voicenym.metrics.intervals.interval import Interval, enough, percentiles
+from voicenym.metrics.verification.cllr import least_cost
+from voicenym.metrics.verification.eer import eer, equal_error
 from voicenym.reproduction.bench import Measurement
 from voicenym.reproduction.outcome import Figure, absent
 

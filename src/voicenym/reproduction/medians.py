@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.reproduction.joint_figures import contrast
 from voicenym.reproduction.outcome import Figure
 

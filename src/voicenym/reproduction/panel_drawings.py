@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from voicenym.evaluation.figures.svg import ACROSS, COLOURS, GREY, drawn, paper, shortened
-from voicenym.metrics.curves import det
+from voicenym.metrics.verification.curves import det
 from voicenym.reproduction.outcome import Figure, OurPanel, OurRow
 from voicenym.reproduction.paper_table import Compute, Ours
 

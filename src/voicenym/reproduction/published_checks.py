@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from voicenym.metrics.listening_ranks import p_of
-from voicenym.metrics.zebra import tag
+from voicenym.metrics.verification.zebra import tag
 from voicenym.reproduction.outcome import Finding
 from voicenym.reproduction.published_figures import (
     PublishedPanel,

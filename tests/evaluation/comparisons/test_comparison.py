@@ -10,8 +10,8 @@ pytest.importorskip("scipy")
 from voicenym.evaluation.comparisons.comparison import Compared, compare, differences, holm
 from voicenym.evaluation.comparisons.saved_scores import load, save
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults
-from voicenym.metrics.eer import EQUAL_ERROR_RATE
 from voicenym.metrics.metric_inputs import Tally
+from voicenym.metrics.verification.eer import EQUAL_ERROR_RATE
 
 
 def system(name, value, half=2.0, utility=None):

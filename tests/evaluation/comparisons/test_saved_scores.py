@@ -13,9 +13,9 @@ from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.evaluation_session import keep_scores
 from voicenym.evaluation.measurements.protection import Attacked
 from voicenym.metrics import eer
-from voicenym.metrics.cllr import MIN_COST
-from voicenym.metrics.eer import EQUAL_ERROR_RATE
 from voicenym.metrics.metric_inputs import Tally
+from voicenym.metrics.verification.cllr import MIN_COST
+from voicenym.metrics.verification.eer import EQUAL_ERROR_RATE
 from voicenym.metrics.words.word_error_rate import WORDS
 
 

@@ -15,8 +15,8 @@ from voicenym.evaluation.measurements import chance_levels
 from voicenym.evaluation.measurements.protection import candidates, measured
 from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics.identification import FOUND_FOR_SURE, RANK_ONE
-from voicenym.metrics.scores import Sorted
-from voicenym.metrics.zebra import disclosure, worst_case
+from voicenym.metrics.trials.scores import Sorted
+from voicenym.metrics.verification.zebra import disclosure, worst_case
 
 SHUFFLES = 200
 LEVELS = {"D_ECE", "worst case", "found for sure"}

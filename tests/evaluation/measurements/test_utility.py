@@ -10,7 +10,7 @@ pytest.importorskip("parselmouth")
 
 from voicenym.corpus.transforms import ORIGINAL, OtherFiles, Transform
 from voicenym.evaluation.measurements import utility
-from voicenym.metrics import intonation, opinion
+from voicenym.metrics.utility import intonation, opinion
 from voicenym.metrics.words import word_error_rate
 from voicenym.recognition import Transcripts, pronounced
 

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("jiwer")
 
-from voicenym.metrics.binomial import wilson
+from voicenym.metrics.intervals.binomial import wilson
 from voicenym.metrics.metric_inputs import RecognisedWords
 from voicenym.metrics.words.marked_words import NUMBERS, PROPER_NOUNS, marked_counts, proper_nouns
 

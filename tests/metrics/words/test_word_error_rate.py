@@ -4,7 +4,7 @@ import pytest
 
 from voicenym.errors import DependencyError
 from voicenym.metrics import normalise, word_errors
-from voicenym.metrics.binomial import wilson
+from voicenym.metrics.intervals.binomial import wilson
 
 pytest.importorskip("jiwer")
 

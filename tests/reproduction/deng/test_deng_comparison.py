@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voicenym.metrics.bootstrap_draws import share
+from voicenym.metrics.intervals.bootstrap_draws import share
 from voicenym.reproduction.deng import deng_comparison, deng_denoisers, deng_speech, deng_verifiers
 from voicenym.reproduction.deng.deng_comparison import higher
 from voicenym.reproduction.deng.deng_denoisers import MP3, NONE, best_after, little, strongest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voicenym.metrics.bootstrap_draws import share
+from voicenym.metrics.intervals.bootstrap_draws import share
 from voicenym.reproduction.outcome import Figure
 from voicenym.reproduction.turner import turner_theta
 

@@ -15,12 +15,12 @@ from voicenym.evaluation.comparisons.saved_scores import SavedScores
 from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import headline, metrics
 from voicenym.evaluation.results import Evaluation, Measured
-from voicenym.metrics.bootstrap_draws import Drawn
-from voicenym.metrics.interval import FEW_PEOPLE
+from voicenym.metrics.intervals.bootstrap_draws import Drawn
+from voicenym.metrics.intervals.interval import FEW_PEOPLE
+from voicenym.metrics.joint_figures.paired import differences as drawn_differences
+from voicenym.metrics.joint_figures.paired import two_sided
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import TrialScores
-from voicenym.metrics.paired import differences as drawn_differences
-from voicenym.metrics.paired import two_sided
 
 NINETY_FIVE = 1.959964
 LEVEL = 0.05

@@ -16,10 +16,10 @@ import numpy as np
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.results import Evaluation
-from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally, TrialScores
-from voicenym.metrics.scores import Speakers
+from voicenym.metrics.trials.scores import Speakers
 from voicenym.private import open_private, private_folder, replacing
 
 SCORES = "scores.npz"

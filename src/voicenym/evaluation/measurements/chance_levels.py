@@ -16,8 +16,13 @@ import numpy as np
 
 from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics.identification import FEWEST_RECORDINGS, FOUND_FOR_SURE, RANK_ONE
-from voicenym.metrics.scores import Sorted
-from voicenym.metrics.zebra import EXPECTED_DISCLOSURE, WORST_CASE, disclosure, worst_case
+from voicenym.metrics.trials.scores import Sorted
+from voicenym.metrics.verification.zebra import (
+    EXPECTED_DISCLOSURE,
+    WORST_CASE,
+    disclosure,
+    worst_case,
+)
 
 SHUFFLES = 1000
 """Shuffles of the speakers. The level that the 95th percentile of so many has in truth lies between

@@ -15,12 +15,12 @@ from voicenym.evaluation.measurements.distinctiveness import vectors
 from voicenym.evaluation.reported_metrics import WEIGHTED, named
 from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trial_plans.trials import Part, Trials, by_group
-from voicenym.metrics import jackknife
-from voicenym.metrics.bootstrap_draws import Drawn, share
+from voicenym.metrics.intervals import jackknife
+from voicenym.metrics.intervals.bootstrap_draws import Drawn, share
+from voicenym.metrics.joint_figures.weighted import weighted_mean
 from voicenym.metrics.metric import Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally, VoiceVectors
-from voicenym.metrics.voice_distinctiveness import GAIN, gain_of
-from voicenym.metrics.weighted import weighted_mean
+from voicenym.metrics.voices.voice_distinctiveness import GAIN, gain_of
 
 
 def utility(

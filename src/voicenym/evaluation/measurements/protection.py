@@ -22,12 +22,12 @@ from voicenym.evaluation.results import AttackFigures, Exposed, Lesson, Measured
 from voicenym.evaluation.trial_plans.conditions import measurable, within
 from voicenym.evaluation.trial_plans.trials import Part, Trials, by_group
 from voicenym.metrics import Speakers, eer, linkability, zebra
-from voicenym.metrics.eer import limits as eer_limits
-from voicenym.metrics.linkability import limits as linkability_limits
+from voicenym.metrics.joint_figures.weighted import weighted_mean
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import IdentificationScores, TrialScores
-from voicenym.metrics.weighted import weighted_mean
-from voicenym.metrics.zebra import limits as zebra_limits
+from voicenym.metrics.verification.eer import limits as eer_limits
+from voicenym.metrics.verification.linkability import limits as linkability_limits
+from voicenym.metrics.verification.zebra import limits as zebra_limits
 from voicenym.verification.scoring import Backend
 from voicenym.verification.verifier import Verifier
 from voicenym.verification.voice_statistics import VoiceStatistics

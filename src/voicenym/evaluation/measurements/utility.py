@@ -16,8 +16,9 @@ from voicenym.evaluation import reported_metrics
 from voicenym.evaluation.reported_metrics import RETRAINED
 from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trial_plans.conditions import FEWEST_SPEAKERS, Condition
-from voicenym.metrics import intonation, normalise
+from voicenym.metrics import normalise
 from voicenym.metrics.metric_inputs import RecognisedPhones, RecognisedWords, SpeechPairs, Tally
+from voicenym.metrics.utility import intonation
 from voicenym.metrics.words import word_error_rate
 from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts, pronounced
 

@@ -24,8 +24,8 @@ from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trial_plans.trials import Trials, build
 from voicenym.identity.method import Identity, Sex
 from voicenym.identity.pools.speaker_pool import Pool
-from voicenym.metrics.eer import EQUAL_ERROR_RATE
 from voicenym.metrics.metric_inputs import TrialScores
+from voicenym.metrics.verification.eer import EQUAL_ERROR_RATE
 from voicenym.pseudonym import Key
 from voicenym.verification.scoring import Array, Backend, Cosine, unit
 

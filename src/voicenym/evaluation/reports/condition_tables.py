@@ -19,7 +19,7 @@ from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, Sys
 from voicenym.evaluation.trial_plans.conditions import ConditionSize
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import TrialScores, VoiceVectors
-from voicenym.metrics.zebra import WORST_CASE, tag
+from voicenym.metrics.verification.zebra import WORST_CASE, tag
 
 POOLED = "pooled"
 """Head of the row of all trials."""

@@ -54,7 +54,7 @@ def figure(metric: Metric[object], measured: Measured) -> str:
     """A figure with its unit, interval and chance level.
 
     Example:
-        >>> from voicenym.metrics.eer import EQUAL_ERROR_RATE
+        >>> from voicenym.metrics.verification.eer import EQUAL_ERROR_RATE
         >>> figure(EQUAL_ERROR_RATE, Measured(10.04, 8.0, 13.0, "%"))
         '10.0 % (8.0 to 13.0), chance 50 %'
         >>> figure(EQUAL_ERROR_RATE, Measured(math.nan))

@@ -12,7 +12,7 @@ import numpy as np
 from voicenym.attack.scenario import Model
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
-from voicenym.metrics.interval import FEW_PEOPLE
+from voicenym.metrics.intervals.interval import FEW_PEOPLE
 
 ENROLMENT = 8
 TRIALS = 6

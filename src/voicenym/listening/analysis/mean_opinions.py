@@ -19,7 +19,7 @@ import numpy as np
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.libraries import without_local_settings
 from voicenym.listening.ratings import Rating, in_order
-from voicenym.metrics.interval import percentiles
+from voicenym.metrics.intervals.interval import percentiles
 from voicenym.metrics.metric import Measured
 
 BOOTSTRAP, MIXED = "bootstrap", "mixed"

@@ -13,7 +13,7 @@ import numpy as np
 from voicenym.errors import DependencyError
 from voicenym.libraries import library
 from voicenym.listening.ratings import Rating
-from voicenym.metrics.interval import percentiles
+from voicenym.metrics.intervals.interval import percentiles
 from voicenym.metrics.metric import Measured
 
 REPLICATES = 200

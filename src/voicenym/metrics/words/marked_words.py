@@ -16,9 +16,9 @@ from importlib.resources import files
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.metrics.binomial import of_share
-from voicenym.metrics.bootstrap_draws import Drawn, share
-from voicenym.metrics.interval import drawn_ratios
+from voicenym.metrics.intervals.binomial import of_share
+from voicenym.metrics.intervals.bootstrap_draws import Drawn, share
+from voicenym.metrics.intervals.interval import drawn_ratios
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally
 from voicenym.metrics.words.english_text import english
@@ -74,7 +74,7 @@ def numbers(words: Sequence[str]) -> set[int]:
 
 @cache
 def _listed() -> frozenset[str]:
-    text = files("voicenym.metrics").joinpath("proper_nouns.txt").read_text("utf-8")
+    text = files("voicenym.metrics.words").joinpath("proper_nouns.txt").read_text("utf-8")
     lines = (line for line in text.splitlines() if not line.startswith("#"))
     return frozenset(word for line in lines for word in line.split())
 

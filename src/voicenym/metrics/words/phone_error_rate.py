@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from voicenym.metrics.bootstrap_draws import Drawn, share
-from voicenym.metrics.interval import FEW_PEOPLE
+from voicenym.metrics.intervals.bootstrap_draws import Drawn, share
+from voicenym.metrics.intervals.interval import FEW_PEOPLE
 from voicenym.metrics.metric import BOOTSTRAP_OF_ERRORS, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedPhones, Tally
 from voicenym.metrics.words.word_error_rate import KINDS, ErrorRate, error_interval

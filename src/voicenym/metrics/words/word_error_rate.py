@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from voicenym.errors import DependencyError
-from voicenym.metrics.binomial import unanimous
-from voicenym.metrics.bootstrap_draws import Drawn, share
-from voicenym.metrics.interval import FEW_PEOPLE, Interval, drawn_ratios, percentiles
+from voicenym.metrics.intervals.binomial import unanimous
+from voicenym.metrics.intervals.bootstrap_draws import Drawn, share
+from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval, drawn_ratios, percentiles
 from voicenym.metrics.metric import BOOTSTRAP_OF_ERRORS, Axis, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally
 from voicenym.metrics.words.english_text import english

@@ -186,7 +186,7 @@ def _is_town(words: list[str], towns: frozenset[str]) -> bool:
 @cache
 def _lists() -> list[frozenset[str]]:
     """Given names, names of other peoples, and places."""
-    text = files("voicenym.metrics").joinpath("proper_nouns.txt").read_text("utf-8")
+    text = files("voicenym.metrics.words").joinpath("proper_nouns.txt").read_text("utf-8")
     return [frozenset(line.split()) for line in text.splitlines() if not line.startswith("#")]
 
 

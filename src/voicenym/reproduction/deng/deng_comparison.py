@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT, NO_WORDS, Bench, Measurement
 from voicenym.reproduction.deng.deng_systems import CLOAK, OURS, PAPER, SYSTEMS, attacking, lacking

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from voicenym.attack.denoisers import denoisers
-from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT, Bench
 from voicenym.reproduction.deng.deng_comparison import (

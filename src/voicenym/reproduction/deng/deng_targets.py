@@ -14,8 +14,8 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Anonymize, Transform
 from voicenym.errors import CorpusError
 from voicenym.evaluation.measurements.protection import split
-from voicenym.metrics.eer import eer
-from voicenym.metrics.rates import wrong_match_rate
+from voicenym.metrics.verification.eer import eer
+from voicenym.metrics.verification.rates import wrong_match_rate
 from voicenym.pseudonym import Key
 from voicenym.reproduction.bench import VECTORS, Bench
 from voicenym.reproduction.outcome import Figure, OurPanel, OurRow, above

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT, LAZY, Bench, Measurement
 from voicenym.reproduction.deng.deng_comparison import higher, rates

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from voicenym.metrics.eer import equal_error
-from voicenym.metrics.scores import Speakers
+from voicenym.metrics.trials.scores import Speakers
+from voicenym.metrics.verification.eer import equal_error
 from voicenym.reproduction import joint_figures, listening
 from voicenym.reproduction.bench import Bench
 from voicenym.reproduction.listening import NO_ANSWERS, ORIGINAL, Answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from voicenym.metrics.bootstrap_draws import Drawn
+from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.reproduction import joint_figures, published_checks
 from voicenym.reproduction.bench import IGNORANT, LAZY, Bench, Measurement
 from voicenym.reproduction.counterparts import MIXTURE, SELECTION

@@ -9,8 +9,8 @@ import torch
 
 from voicenym.evaluation.figures.similarity_figures import flattened
 from voicenym.evaluation.figures.svg import COLOURS, drawn, paper
-from voicenym.metrics.eer import equal_error
-from voicenym.metrics.scores import Speakers
+from voicenym.metrics.trials.scores import Speakers
+from voicenym.metrics.verification.eer import equal_error
 from voicenym.nets.codec.codec import Codec
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import Bench

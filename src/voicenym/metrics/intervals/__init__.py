@@ -1,0 +1,1 @@
+"""Confidence intervals: bootstrap and jackknife over speakers, binomial, corrected for bias."""

@@ -1,0 +1,1 @@
+"""Figures of several tests whose speakers are drawn jointly: differences, weighted means."""

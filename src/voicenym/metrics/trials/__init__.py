@@ -1,0 +1,1 @@
+"""Trials of a verifier: their scores, order, bins and weights; pool-adjacent-violators (PAV)."""

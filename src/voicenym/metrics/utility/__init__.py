@@ -1,0 +1,1 @@
+"""Utility besides words: intonation, predicted opinion, emotion and accent, noise, speed."""

@@ -1,0 +1,1 @@
+"""Figures of verification scores: error rates, information, linkability, disclosure, curves."""

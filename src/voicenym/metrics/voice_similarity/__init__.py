@@ -1,0 +1,1 @@
+"""Voice similarity matrices, from the scores of all pairs of segments."""
