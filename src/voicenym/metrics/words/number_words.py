@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 
 UNITS = {
     word: number
@@ -231,54 +232,101 @@ def _cardinal(words: list[str], place: int, pauses: bool = True) -> tuple[int, i
 
     With ``pauses``, there may be one behind a scale and before hundreds or a smaller scale.
     """
-    total = part = used = whole = 0
-    last = 0  # size of the latest addend; the next one must be smaller
-    scale = math.inf  # the latest of SCALES; the next one must be smaller
+    found = _Cardinal()
+    used = whole = 0  # words of the number, and of its scales alone
     for i in range(place, len(words)):
         word = words[i]
-        if word in UNITS:
-            size, worth = (1 if UNITS[word] < 10 else 10), UNITS[word]
-            if (used and not (last > size or last in (100, 1000))) or (used and worth == 0):
-                break
-            part, last = part + worth, 1
-        elif word in TENS:
-            if used and last not in (100, 1000):
-                break
-            part, last = part + TENS[word], 10
-        elif word == "hundred" and 0 < part < 100 and last in (1, 10):
-            part, last = part * 100, 100
-        elif word in SCALES and used and part:
-            if SCALES[word] >= scale:  # one thousand two thousand
-                return total, whole, False
-            scale = SCALES[word]
-            total, part, last, whole = total + part * scale, 0, 1000, i + 1 - place
-        elif word in ARTICLES and not used:  # a hundred
-            if not _scale(_at(words, i + 1)) or _before(words, i) in HALVES:
-                break
-            part, last = 1, 1
-        elif word == PAUSE and last == 1000 and pauses:  # one thousand, two hundred
-            more, length, _ = _cardinal(words, i + 1, pauses=False)
-            if not length or words[i + 1] in ARTICLES or not 100 <= more < scale:
-                break
+        if _goes_on(words, i, found, pauses):
             continue
-        elif word == "and" and used and last in (100, 1000):
-            follows = _at(words, i + 1)
-            if follows not in UNITS and follows not in TENS and follows not in ORDINALS:
-                break
-            continue
-        elif word in ORDINALS and (used or word != "second"):
-            worth = ORDINALS[word]
-            if worth >= 100:
-                if not part:
-                    break
-                return total + part * worth, i + 1 - place, True
-            if used and not (last in (100, 1000) or (last == 10 and worth < 10)):
-                break
-            return total + part + worth, i + 1 - place, True
-        else:
+        if word in SCALES and found.part and SCALES[word] >= found.scale:
+            return found.total, whole, False  # one thousand two thousand
+        if found.end(word):
+            return found.value, i + 1 - place, True
+        if not (found.begin() if _is_one(words, i) else found.add(word)):
             break
         used = i + 1 - place
-    return total + part, used, False
+        if word in SCALES:
+            whole = used
+    return found.value, used, False
+
+
+@dataclass
+class _Cardinal:
+    """A cardinal while its words are added up.
+
+    Args:
+        total: of the scales so far, such as thousands.
+        part: what belongs to no scale yet.
+        last: size of the latest addend (1, 10, 100, or 1000 for each of the scales), 0 before the
+            first; the next one must be smaller.
+        scale: the latest of the scales; the next one must be smaller.
+    """
+
+    total: int = 0
+    part: int = 0
+    last: int = 0
+    scale: float = math.inf
+
+    @property
+    def value(self) -> int:
+        return self.total + self.part
+
+    def begin(self) -> bool:
+        """Adds an article, which means one and only begins a number: ``a hundred``."""
+        return not self.last and self.add("one")
+
+    def add(self, word: str) -> bool:
+        """Adds a word and says so, if it is one of a cardinal that may come next."""
+        if word in UNITS and self._takes(UNITS[word]):
+            self.part, self.last = self.part + UNITS[word], 1
+        elif word in TENS and self._takes(TENS[word]):
+            self.part, self.last = self.part + TENS[word], 10
+        elif word == "hundred" and 0 < self.part < 100 and self.last in (1, 10):
+            self.part, self.last = 100 * self.part, 100
+        elif word in SCALES and self.part:
+            self.scale = SCALES[word]
+            self.total, self.part, self.last = self.total + self.part * SCALES[word], 0, 1000
+        else:
+            return False
+        return True
+
+    def end(self, word: str) -> bool:
+        """Adds an ordinal and says so, if it is one that may end this number."""
+        worth = ORDINALS.get(word, 0)
+        if not worth or (word == "second" and not self.last):
+            return False
+        if worth >= 100:
+            self.part *= worth
+            return self.part > 0
+        if not self._takes(worth):
+            return False
+        self.part += worth
+        return True
+
+    def _takes(self, number: int) -> bool:
+        """Whether a number below 100 may come next: as the first, or behind a larger one."""
+        size = 1 if number < 10 else 10
+        return not self.last or (number > 0 and size < self.last)
+
+
+def _goes_on(words: list[str], place: int, found: _Cardinal, pauses: bool) -> bool:
+    """Whether ``and`` or a pause is at a place, and a number goes on behind it."""
+    follows = _at(words, place + 1)
+    if words[place] == "and":  # one hundred and five
+        return found.last in (100, 1000) and (
+            follows in UNITS or follows in TENS or follows in ORDINALS
+        )
+    if words[place] != PAUSE or found.last != 1000 or not pauses:
+        return False
+    more, length, _ = _cardinal(words, place + 1, pauses=False)  # one thousand, two hundred
+    return length > 0 and follows not in ARTICLES and 100 <= more < found.scale
+
+
+def _is_one(words: list[str], place: int) -> bool:
+    """Whether a word is an article that stands for one, as in ``a hundred``."""
+    if words[place] not in ARTICLES or _before(words, place) in HALVES:
+        return False
+    return _scale(_at(words, place + 1))
 
 
 def _scale(word: str) -> bool:
