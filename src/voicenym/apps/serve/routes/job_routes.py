@@ -19,6 +19,9 @@ HEARTBEAT = 15.0
 LEAVING = 0.1
 """Seconds before the answer with a job in which a client is noticed to have left."""
 
+TAGS = ["jobs"]
+NOT_FOUND = openapi_parts.problems(404)
+
 
 def add_job_routes(app: Any, service: Service) -> None:
     """Adds the routes to an application of FastAPI.
@@ -27,11 +30,16 @@ def add_job_routes(app: Any, service: Service) -> None:
         app: the application.
         service: its state.
     """
-    from fastapi import Request
-    from starlette.responses import JSONResponse, Response, StreamingResponse
+    _add_start(app, service)
+    _add_progress(app, service)
+    _add_result(app, service)
+    _add_end(app, service)
 
-    tags = ["jobs"]
-    found = openapi_parts.problems(404)
+
+def _add_start(app: Any, service: Service) -> None:
+    """Adds the route that makes a job of a recording."""
+    from fastapi import Request
+    from starlette.responses import JSONResponse
 
     @app.post(
         "/v1/jobs",
@@ -39,7 +47,7 @@ def add_job_routes(app: Any, service: Service) -> None:
         responses=openapi_parts.problems(400, 404, 415, 422, 507),
         openapi_extra=openapi_parts.form(),
         summary="Send a long recording",
-        tags=tags,
+        tags=TAGS,
     )
     async def make(request: Request):  # type: ignore[no-untyped-def]
         """Takes a recording and answers at once with a job."""
@@ -63,7 +71,13 @@ def add_job_routes(app: Any, service: Service) -> None:
                 service.jobs.remove(job)
         return JSONResponse(job.view(), 202, {"Location": f"/v1/jobs/{job.id}"})
 
-    @app.get("/v1/jobs/{id}", responses=found, summary="Show a job", tags=tags)
+
+def _add_progress(app: Any, service: Service) -> None:
+    """Adds the routes that show a job, once or as a stream of events."""
+    from fastapi import Request
+    from starlette.responses import Response, StreamingResponse
+
+    @app.get("/v1/jobs/{id}", responses=NOT_FOUND, summary="Show a job", tags=TAGS)
     async def show(request: Request, id: str):  # type: ignore[no-untyped-def]
         return service.jobs.get(request.scope[OWNER], id).view()
 
@@ -74,22 +88,28 @@ def add_job_routes(app: Any, service: Service) -> None:
                 "description": "Server-sent events progress, then done or failed",
                 "content": {"text/event-stream": {}},
             },
-            **found,
+            **NOT_FOUND,
         },
         response_class=Response,
         summary="Follow a job",
-        tags=tags,
+        tags=TAGS,
     )
     async def events(request: Request, id: str):  # type: ignore[no-untyped-def]
         job = service.jobs.get(request.scope[OWNER], id)
         return StreamingResponse(_events(job), media_type="text/event-stream")
+
+
+def _add_result(app: Any, service: Service) -> None:
+    """Adds the route of a result, and the one by which a client says that it has arrived."""
+    from fastapi import Request
+    from starlette.responses import Response
 
     @app.get(
         "/v1/jobs/{id}/result",
         responses={200: openapi_parts.SOUND, **openapi_parts.problems(404, 409, 422, 501)},
         response_class=Response,
         summary="Fetch the result",
-        tags=tags,
+        tags=TAGS,
     )
     async def result(request: Request, id: str):  # type: ignore[no-untyped-def]
         """Answers with the anonymized recording. If the transfer breaks, ask again: the result is
@@ -106,10 +126,10 @@ def add_job_routes(app: Any, service: Service) -> None:
     @app.delete(
         "/v1/jobs/{id}/result",
         status_code=204,
-        responses={**found, **openapi_parts.problems(409)},
+        responses={**NOT_FOUND, **openapi_parts.problems(409)},
         response_class=Response,
         summary="Say that the result has arrived",
-        tags=tags,
+        tags=TAGS,
     )
     async def arrived(request: Request, id: str):  # type: ignore[no-untyped-def]
         """Wipes the result and forgets the job; its audit stays."""
@@ -119,13 +139,19 @@ def add_job_routes(app: Any, service: Service) -> None:
         service.jobs.remove(job)
         return Response(status_code=204)
 
+
+def _add_end(app: Any, service: Service) -> None:
+    """Adds the route that cancels and forgets a job."""
+    from fastapi import Request
+    from starlette.responses import Response
+
     @app.delete(
         "/v1/jobs/{id}",
         status_code=204,
-        responses=found,
+        responses=NOT_FOUND,
         response_class=Response,
         summary="Cancel and forget a job",
-        tags=tags,
+        tags=TAGS,
     )
     async def forget(request: Request, id: str):  # type: ignore[no-untyped-def]
         """Cancels the job and wipes its recording, its result and its audit."""
