@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from voicenym.errors import VoicenymError
 from voicenym.training.recipe import Trained, option
@@ -14,8 +15,11 @@ from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
     from voicenym.nets.content.tdnnf import TdnnF
+    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.recognition.sphinx_processes.alignment import Alignments
     from voicenym.training.content.bottleneck.frame_targets import Labelled
     from voicenym.training.content.bottleneck.train_phone_bottleneck import PhoneBottleneckConfig
+    from voicenym.training.run.fit import Outcome
     from voicenym.training.speech.speech_cache import Utterance
 
 
@@ -54,17 +58,11 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         from voicenym.metrics import normalise
         from voicenym.nets.content import content_encoders
         from voicenym.nets.content.tdnnf import HOP
-        from voicenym.nets.words.phones import SILENCE, States
-        from voicenym.nets.words.word_code_content import WordCodeContent
+        from voicenym.nets.words.phones import States
         from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
         from voicenym.recognition.sphinx_processes.alignment import Alignments, pronunciations
         from voicenym.training.content.bottleneck import train_phone_bottleneck as steps
-        from voicenym.training.content.bottleneck.frame_targets import (
-            Labelled,
-            code_files,
-            word_code_encoder,
-        )
-        from voicenym.training.speech.preparation import hours
+        from voicenym.training.content.bottleneck.frame_targets import word_code_encoder
         from voicenym.training.speech.speaker_split import speaker_split
 
         config = self.configured(
@@ -83,25 +81,10 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         texts = (normalise(r.text) for r in [*chosen, *kept] if r.text)
         known = pronunciations(texts, own)
         aligner = Alignments(self.alignments or self.output / "alignments.jsonl", known)
-
-        def labelled(speech: list[Utterance]) -> list[Labelled]:
-            with_text = [one for one in speech if one.recording.text]
-            found = aligner.of([one.recording for one in with_text], report.say)
-            phones = {
-                one.path: tuple(some)
-                for one, some in zip(with_text, found, strict=True)
-                if some and any(phone.name != SILENCE for phone in some)
-            }
-            files = [None] * len(speech) if coder is None else code_files(
-                coder, speech, self.cache_folder / "codes"
-            )  # fmt: skip
-            both = [
-                Labelled(one, phones.get(one.path), file)
-                for one, file in zip(speech, files, strict=True)
-            ]
-            return [one for one in both if one.phones is not None or one.codes is not None]
-
-        of_train, of_held_out = labelled(train), labelled(held_out)
+        of_train, of_held_out = (
+            labelled(speech, aligner, coder, self.cache_folder / "codes", report.say)
+            for speech in (train, held_out)
+        )
         names = {name for ways in known.values() for way in ways for name in way.split()}
         if not names or not of_train or not of_held_out:
             raise VoicenymError("no word has a known pronunciation; give texts, or --lexicon")
@@ -109,9 +92,19 @@ class PhoneBottleneckRecipe(SpeechRecipe):
             network, States(tuple(sorted(names))), entries, every, of_train, of_held_out,
             config, self.output, **resources,
         )  # fmt: skip
+        card = self._card(of_train, config, outcome)
+        content_encoders.save(network, self.output, card, half=self.half)
+        return self.result(outcome, {"cross-entropy on held-out speakers": outcome.best})
+
+    def _card(
+        self, of_train: list[Labelled], config: PhoneBottleneckConfig, outcome: Outcome
+    ) -> dict[str, Any]:
+        """What is stored with the weights on their training."""
+        from voicenym.training.speech.preparation import hours
+
         utterances = [one.utterance for one in of_train]
         chose = "" if config.adversary else ", who chose the checkpoint"
-        card = {
+        return {
             **self.data_card(utterances),
             "hours": hours(utterances),
             "recordings with aligned phones": sum(one.phones is not None for one in of_train),
@@ -121,8 +114,39 @@ class PhoneBottleneckRecipe(SpeechRecipe):
             "steps": outcome.steps,
             f"cross-entropy on speakers kept out{chose}": outcome.best,
         }
-        content_encoders.save(network, self.output, card, half=self.half)
-        return self.result(outcome, {"cross-entropy on held-out speakers": outcome.best})
+
+
+def labelled(
+    speech: list[Utterance],
+    aligner: Alignments,
+    coder: WordCodeContent | None,
+    folder: Path,
+    say: Callable[[str], None],
+) -> list[Labelled]:
+    """The utterances with what is known of their frames; those of which nothing is, are left out.
+
+    Args:
+        speech: the utterances.
+        aligner: gives aligned phones of those with text.
+        coder: gives their word codes, if any.
+        folder: of the word codes.
+        say: receives lines of progress.
+    """
+    from voicenym.nets.words.phones import SILENCE
+    from voicenym.training.content.bottleneck.frame_targets import Labelled, code_files
+
+    with_text = [one for one in speech if one.recording.text]
+    found = aligner.of([one.recording for one in with_text], say)
+    phones = {
+        one.path: tuple(some)
+        for one, some in zip(with_text, found, strict=True)
+        if some and any(phone.name != SILENCE for phone in some)
+    }
+    files = [None] * len(speech) if coder is None else code_files(coder, speech, folder)
+    both = [
+        Labelled(one, phones.get(one.path), file) for one, file in zip(speech, files, strict=True)
+    ]
+    return [one for one in both if one.phones is not None or one.codes is not None]
 
 
 def new_network(config: PhoneBottleneckConfig) -> TdnnF:
