@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from voicenym.anonymizer import load
+from voicenym.audio import Audio
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Key
 from voicenym.systems import vtln
@@ -86,3 +87,35 @@ def test_the_grid_is_searched_once_for_all_recordings_of_a_speaker():
     for _ in range(3):
         system.warped(KEY.pseudonym("a"), OMEGA)
     assert vtln._valid_betas.cache_info().misses == 1
+
+
+def buzz(seconds=1.5, f0=120.0, rate=16000):
+    """Harmonics that fall by 6 dB an octave, and a resonance at 1 kHz."""
+    hertz = f0 * torch.arange(1, int(0.49 * rate / f0))[:, None]
+    gain = f0 / hertz + 0.5 / (1.0 + ((hertz - 1000.0) / 150.0) ** 2)
+    time = torch.arange(round(seconds * rate)) / rate
+    return 0.05 * (gain * torch.cos(2 * math.pi * hertz * time)).sum(0)
+
+
+def test_a_short_delay_has_the_same_warp_and_comes_sooner():
+    audio, pseudonym = Audio(buzz(), 16000), KEY.pseudonym("a")
+    usual, short = (load("vtln", delay=delay) for delay in ("usual", "short"))
+    assert torch.equal(usual.warped(pseudonym, OMEGA), short.warped(pseudonym, OMEGA))
+    first, second = (system(audio, pseudonym).samples for system in (usual, short))
+    assert not torch.equal(first, second)
+    window = torch.hann_window(1024)
+    spectra = [
+        torch.stft(one, 1024, window=window, return_complex=True).abs().square().mean(1).log10()
+        for one in (audio.samples, first, second)
+    ]
+    original, one, other = (s.unfold(0, 16, 8).mean(1) for s in spectra)
+    assert float((one - other).abs().mean()) < 0.5 * float((one - original).abs().mean())
+    delays = [system.stream(pseudonym, 16000).latency for system in (usual, short)]
+    assert delays[0] - delays[1] == 192, "12 ms"
+
+
+def test_the_usual_delay_is_named_as_releases_without_it_did():
+    assert "delay" not in load("vtln").parameters()
+    assert load("vtln", delay="short").parameters()["delay"] == "short"
+    with pytest.raises(UnknownSystemError, match="usual or short"):
+        load("vtln", delay="long")

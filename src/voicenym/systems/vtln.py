@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, ClassVar
@@ -32,6 +32,9 @@ LEAST_SHIFT, MOST_SHIFT = 0.17, 0.30
 """Limits of the mean change of ln frequency over the speech band (revision 2)."""
 WIDER = 1.2
 """Factor on the largest distortion, which leaves enough warps between these limits (revision 2)."""
+USUAL = "usual"
+FRAMES: Mapping[str, tuple[float, int]] = {USUAL: (0.008, 4), "short": (0.010, 2)}
+"""Hop in seconds, and hops of a window, by the delay that is asked for."""
 
 
 def distortion(warped: torch.Tensor, omega: torch.Tensor) -> torch.Tensor:
@@ -110,6 +113,8 @@ class Vtln(Anonymizer):
         low, high: limits of |alpha|.
         least, most: limits of the distortion.
         warp: ``composed`` (published), ``bilinear`` or ``quadratic`` alone.
+        delay: ``usual``, with windows of 32 ms, or ``short``, of 20 ms: live, the sound comes
+            12 ms sooner; the envelope follows less of a frame.
 
     Source: Qian et al., VoiceMask (arXiv 1711.11460) and HideBehind (SenSys 2018).
     """
@@ -119,6 +124,7 @@ class Vtln(Anonymizer):
     least: float = 0.32
     most: float = 0.40
     warp: str = "composed"
+    delay: str = USUAL
 
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     card: ClassVar[Card] = Card(
@@ -135,7 +141,8 @@ class Vtln(Anonymizer):
         needs="no weights; 8 kHz or more; CPU or GPU",
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
-            "length, channels and level are kept; live latency is 32 ms at 16 kHz, 39 ms at 48 kHz",
+            "length, channels and level are kept; live latency is 32 ms at 16 kHz, 39 ms at 48 kHz"
+            "; 12 ms less with delay=short",
             "pitch, rhythm and words are those of the speaker",
             "the warp moves 300 to 3500 Hz by 0.17 to 0.30 of ln frequency (19 to 35 %) in the "
             "mean (revision 2; not with warp=bilinear)",
@@ -169,6 +176,14 @@ class Vtln(Anonymizer):
             raise UnknownSystemError(
                 f"vtln: warp is composed, bilinear or quadratic, not {self.warp!r}"
             )
+        if self.delay not in FRAMES:
+            raise UnknownSystemError(f"vtln: delay is usual or short, not {self.delay!r}")
+
+    def parameters(self) -> dict[str, Any]:
+        found = super().parameters()
+        if self.delay == USUAL:  # as releases without this parameter have it
+            del found["delay"]
+        return found
 
     def warped(self, pseudonym: Pseudonym, omega: torch.Tensor) -> torch.Tensor:
         """Warp h(w) of a pseudonym at ``omega`` in [0, pi], float64."""
@@ -188,8 +203,9 @@ class Vtln(Anonymizer):
         return BETA_GRID[valid[pseudonym.index("vtln.beta", len(valid))]]
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
-        hop = round(0.008 * rate)
-        length = 4 * hop
+        seconds, overlap = FRAMES[self.delay]
+        hop = round(seconds * rate)
+        length = overlap * hop
         bins = length // 2 + 1
         # A lower rate sees the lower part of the same warp.
         omega = torch.linspace(0.0, math.pi * rate / REFERENCE_RATE, bins, dtype=torch.float64)
@@ -201,14 +217,15 @@ class Vtln(Anonymizer):
         def process(frames: torch.Tensor) -> torch.Tensor:
             windowed = frames * window
             spectrum = torch.fft.rfft(windowed)
-            kind = ("envelope", rate, self.device)
+            kind = ("envelope", self.delay, rate, self.device)
             log_envelope = analysed(
                 frames, kind, partial(envelope.of_spectrum, spectrum, coefficients)
             )
             gain = envelope.warp_bins(log_envelope, positions).sub_(log_envelope)
             gain = gain.clamp_(-envelope.MAX_GAIN, envelope.MAX_GAIN).exp_()
             changed = torch.fft.irfft(spectrum.mul_(gain), n=length)
-            # sqrt-Hann twice at a hop of a quarter adds up to two
-            return envelope.keep_energy(changed.mul_(window), windowed.mul_(window), 0.5)
+            # sqrt-Hann twice adds up to half the number of hops in a window
+            changed, original = changed.mul_(window), windowed.mul_(window)
+            return envelope.keep_energy(changed, original, 2.0 / overlap)
 
         return OverlapAdd(len(pseudonyms), length, hop, process, self.device)
