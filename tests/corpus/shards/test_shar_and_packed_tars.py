@@ -158,3 +158,36 @@ def test_damaged_and_inflated_tars_are_named_and_the_rest_goes_on(anonymize, tmp
     assert "misnamed.tar: is compressed; give it the extension .tar.gz" in said(done)
     assert [n for n in tree(tmp_path / "out") if "voicenym" not in n] == ["good.tar.gz"]
     assert list(members(tmp_path / "a.tar"))
+
+
+def test_a_shar_without_some_cuts_or_tars_is_not_taken_for_another_kind(anonymize, tmp_path):
+    """A tar alone would be one of WebDataset, whose speakers are others."""
+    pytest.importorskip("lhotse")
+    shar(tmp_path / "in", 6)
+    (tmp_path / "in/cuts.000000.jsonl.gz").unlink()
+    (tmp_path / "in/recording.000002.tar").unlink()
+    done = anonymize("in", "-o", "out")
+    assert done.returncode == 1
+    assert "in/recording.000000.tar: lacks the cuts.000000.jsonl.gz that belongs to it" in said(
+        done
+    )
+    assert "in/cuts.000002.jsonl.gz: lacks the recording.000002.tar that belongs" in said(done)
+    assert "1 shards and files written, 0 already done, 2 failed" in said(done)
+    made = [name for name in tree(tmp_path / "out") if "voicenym" not in name]
+    assert sorted(made) == ["shar/cuts.000001.jsonl.gz", "shar/recording.000001.tar"]
+
+
+def test_a_tar_of_a_shar_without_cuts_is_not_measured(tmp_path):
+    pytest.importorskip("lhotse")
+    from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.shards.stores.private_copies import private_copies
+    from voicenym.corpus.skipped import LeftOut
+
+    shar(tmp_path / "in", 4)
+    (tmp_path / "in/cuts.000001.jsonl.gz").unlink()
+    left = LeftOut()
+    with private_copies():
+        found = recordings(tmp_path / "in", left_out=left)
+        assert len(found) == 2
+    (one,) = left
+    assert "recording.000001.tar: lacks the cuts.000001.jsonl.gz" in one.reason

@@ -408,3 +408,15 @@ def test_lines_of_outputs_in_a_folder_named_as_that_of_runs_stay(store, anonymiz
     assert anonymize("in", "-o", "s3://corpus/out").returncode == 0
     assert "voicenym-ledger/run/a.tar.json" in objects("s3://corpus/out")
     assert len([name for name in objects("s3://corpus/out") if "-ledger" in name]) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_and_a_link_to_nothing_are_named_and_not_waited_for(anonymize, tmp_path):
+    os.mkfifo(tmp_path / "pipe.tar")
+    (tmp_path / "link.tar").symlink_to(tmp_path / "nowhere.tar")
+    done = anonymize("pipe.tar", "-o", "out")
+    assert done.returncode == 1
+    assert "pipe.tar: is a pipe, and shards are read at any place; give a file" in said(done)
+    done = anonymize("link.tar", "-o", "out")
+    assert done.returncode == 1
+    assert "link.tar: is a link to a file that is not there; mend the link" in said(done)

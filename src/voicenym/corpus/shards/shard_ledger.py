@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import socket
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -24,6 +25,8 @@ from voicenym.errors import CorpusError
 
 RUNS = f"{LEDGER}/run/"
 """Folder of what runs say of themselves while they work."""
+PATIENCE = 20.0
+"""Seconds that a run which was interrupted waits for the store at its end."""
 
 
 class StoreRunState:
@@ -60,6 +63,16 @@ class StoreRunState:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        if kind is None:
+            self._forget_own()
+            return
+        # An interrupt may have left a lock of a library held, for which a store's thread waits.
+        last = threading.Thread(target=self._forget_own, daemon=True)
+        last.start()
+        last.join(PATIENCE)
+
+    def _forget_own(self) -> None:
+        """Removes what this run has said of itself."""
         with suppress(CorpusError):  # then the next reader sees a run that does not live
             object_store.remove(self._run)
 

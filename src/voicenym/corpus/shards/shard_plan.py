@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -14,6 +13,7 @@ from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS, Found, Reason, walk, without_outputs
 from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.shards import store_tables, table_units
+from voicenym.corpus.shards.shar_fields import CUTS, FIELD, SOUND, halves, sounds_of, tables_of
 from voicenym.corpus.shards.shard_unit import (
     LEDGER,
     RECORDING,
@@ -26,11 +26,7 @@ from voicenym.corpus.shards.shard_unit import (
 from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.corpus.shards.stores.object_store import Listed
 from voicenym.errors import CorpusError
-
-CUTS = re.compile(r"((?:.*/)?)cuts(\.\d+)?\.jsonl(\.gz)?")
-"""Name of a table of cuts of a Shar."""
-FIELD = re.compile(r"((?:.*/)?)([^/.]+)(\.\d+)?\.(tar|tar\.gz|jsonl|jsonl\.gz)")
-"""Name of a field of a Shar: its folder, the field, its number."""
+from voicenym.special_files import special_kind
 
 
 def concerns(inputs: Sequence[str], output: str | None) -> bool:
@@ -73,6 +69,7 @@ def plan_units(
         raise CorpusError(f"{output}: has the name of a shard; give a folder with -o")
     units: list[Unit] = []
     skipped: list[str] = []
+    missing: list[tuple[str, str]] = []
     for text in inputs:
         root = store_locations.location_of(text)
         if root == output and store_locations.is_url(root):
@@ -88,6 +85,9 @@ def plan_units(
             _check_distinct(plan.units)
             return plan
         units += units_of(root, found, output, speaker=speaker, level=level, skipped=skipped)
+        missing += halves(found)
+    if missing and not units:
+        raise CorpusError(missing[0][1])
     if not units:
         raise CorpusError(
             f"{inputs[0]}: no shards ({', '.join(SHARDS)}) and no recordings below it; check the "
@@ -96,7 +96,7 @@ def plan_units(
     if names is not None:
         units = sorted((_renamed(u, output, names) for u in units), key=lambda unit: unit.name)
     _check_distinct(units)
-    return ShardPlan(units, skipped)
+    return ShardPlan(units, skipped, missing)
 
 
 def units_of(
@@ -122,9 +122,8 @@ def units_of(
         CorpusError: the folders are ambiguous, or are Kaldi's.
     """
     units, files = [], []
-    tables = {
-        (found[1], found[2] or ""): one for one in listed if (found := CUTS.fullmatch(one.name))
-    }
+    tables = tables_of(listed)
+    alone = {one for place, one in sounds_of(listed).items() if place not in tables}
     for one in listed:
         suffix = PurePosixPath(one.name).suffix.lower()
         field = FIELD.fullmatch(one.name)
@@ -135,13 +134,15 @@ def units_of(
             skipped.append(str(error))
             continue
         if field is not None and table is not None:
-            if field[2] == "recording":
+            if field[2] == SOUND:
                 units.append(_shar(one, table, output))
             elif one is not table:
                 skipped.append(
                     f"{printable(one.location)}: is a field of a lhotse Shar that may be of the "
                     "original voices"
                 )
+        elif one in alone:
+            continue  # see halves()
         elif kind := kind_of(one.name):
             units.append(Unit(one.location, store_locations.join(output, one.name), one.name, kind))
         elif suffix in EXTENSIONS:
@@ -190,10 +191,14 @@ def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
     path = Path(root)
     if not os.path.lexists(path):
         raise CorpusError(f"{root}: no such file or folder; check the name")
+    if not path.exists():
+        raise CorpusError(f"{root}: is a link to a file that is not there; mend the link")
+    if kind := special_kind(path):
+        raise CorpusError(f"{root}: is {kind}, and shards are read at any place; give a file")
     if not path.is_dir():
         field = FIELD.fullmatch(path.name)
         beside = []
-        if field is not None and field[2] == "recording":
+        if field is not None and field[2] == SOUND:
             names = (f"cuts{field[3] or ''}.jsonl{end}" for end in (".gz", ""))
             beside = [name for name in names if (path.parent / name).is_file()][:1]
         return [Listed(name, str(path.parent / name)) for name in (path.name, *beside)]

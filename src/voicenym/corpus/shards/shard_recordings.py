@@ -14,6 +14,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.shards import shard_plan, store_tables
 from voicenym.corpus.shards.formats.shard_contents import Content, contents
 from voicenym.corpus.shards.formats.shard_sample import FieldChoice
+from voicenym.corpus.shards.shar_fields import halves
 from voicenym.corpus.shards.shard_source import plain_file
 from voicenym.corpus.shards.shard_survey import SpeakerChoice, Survey, survey
 from voicenym.corpus.shards.shard_unit import RECORDING, Unit
@@ -60,6 +61,8 @@ def copied(
         return Copied(store_tables.of_cuts(location, left_out), None)
     listed = shard_plan.listed(location, None, [])
     units = shard_plan.units_of(location, listed, "", speaker="", level=None, skipped=[])
+    for place, why in halves(listed):
+        left_out.add(place, why)
     choice = SpeakerChoice(FieldChoice(field), None, level)
     shards = [unit for unit in units if unit.kind != RECORDING]
     found = [pair for unit in shards for pair in _of_shard(unit, choice, left_out)]

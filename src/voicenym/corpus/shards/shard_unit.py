@@ -65,7 +65,8 @@ class ShardPlan:
     Args:
         units: of the run.
         skipped: names below the inputs that are not read, with reasons.
-        missing: recordings that a table names and that cannot be read: the place, and the reason.
+        missing: recordings that a table names and that cannot be read, and parts of a Shar without
+            the others: the place, and the reason.
         finish: writes the tables of a data set from the ledger's lines of the outputs that are
             there, and returns their locations; None without tables.
         check_tables: refuses to replace tables that no earlier run wrote; None without tables.
