@@ -25,13 +25,16 @@ class Trouble:
         self.share, self.failed = 0.0, 0
         self._random = random.Random(7)
         self.puts: list[tuple[str, bool]] = []
+        self.written: Counter[str] = Counter()
         self.sent: Counter[str] = Counter()
         self.delay = 0.0
         self.before_put = lambda: None
+        self.each_call = lambda: None
         self.quota: int | None = None
 
     def __call__(self, environ, start_response):
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+        self.each_call()
         fails = self._random.random() < self.share
         late = fails and self._random.random() < 0.5
         if fails:
@@ -49,11 +52,16 @@ class Trouble:
             self.puts.append((path, environ.get("HTTP_IF_NONE_MATCH") == "*"))
             self.before_put()
             time.sleep(self.delay)
+
+        def silent(status, *rest):
+            self.written[path] += method == "PUT" and status.startswith("200")
+
         if late:  # done, but nobody hears of it
-            b"".join(self._application(environ, lambda *answer: None))
+            b"".join(self._application(environ, silent))
             return self._error(environ, start_response)
 
         def counted(status, headers, *error):
+            silent(status)
             self.sent[path] += int(dict(headers).get("Content-Length", 0)) * (method == "GET")
             return start_response(status, headers, *error)
 

@@ -7,6 +7,7 @@ import dataclasses
 import errno
 import gzip
 import json
+import os
 import re
 import shutil
 import tarfile
@@ -476,3 +477,19 @@ def test_large_corpora_have_several_shards(request_of, monkeypatch, tmp_path):
     assert len(list(out.glob("webdataset/*.tar"))) == 4
     assert (out / "data" / "train-00003-of-00004.parquet").is_file()
     assert corpus_release.CHECKSUMS in {path.name for path in out.iterdir()}
+
+
+def test_shards_without_originals_are_refused(request_of, tmp_path, nothing_written):
+    """Their log has a line for each shard, and none for a recording in it."""
+    from shard_material import web_shard
+
+    shards = web_shard(tmp_path / "shards/0.tar", range(2)).parent
+    with pytest.raises(CorpusError, match=r"shards: holds shards, .* give --original"):
+        release(request_of(corpus=shards, original=None, mapping=None))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+def test_a_pipe_in_place_of_a_mapping_is_not_waited_for(request_of, tmp_path, nothing_written):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(VoicenymError, match="pipe: is a pipe; give a file"):
+        release(request_of(mapping=tmp_path / "pipe"))

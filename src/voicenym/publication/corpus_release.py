@@ -17,6 +17,7 @@ from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.nearness.stored_nearness import SAME_SECONDS
 from voicenym.corpus.plans import timestamps
 from voicenym.corpus.run_records.line_table import Line
+from voicenym.corpus.shards import shard_plan
 from voicenym.errors import CorpusError
 from voicenym.publication import (
     claim_meter,
@@ -152,6 +153,12 @@ def _check(request: Request) -> None:
         raise CorpusError(f"{output}: exists already; choose another folder")
     if not request.corpus.exists():
         raise CorpusError(f"{request.corpus}: does not exist; give the anonymized corpus")
+    if request.original is None and shard_plan.concerns([str(request.corpus)], None):
+        raise CorpusError(
+            f"{request.corpus}: holds shards, whose log does not say which recordings are in them, "
+            "so that nothing shows that these were anonymized; give --original, or release a "
+            "corpus of files, of which shards are written (--format webdataset, parquet)"
+        )
     root = corpus_sources.root_of(request.corpus).resolve()
     if output.resolve().is_relative_to(root):
         raise CorpusError(f"{output}: lies in the corpus itself; choose a folder outside of it")

@@ -14,6 +14,7 @@ from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.run_records.run_lock import RunLock
 from voicenym.corpus.run_records.run_log import LOG_NAME, RunLog
 from voicenym.errors import CorpusError
+from voicenym.special_files import refuse_named_pipe
 
 LABELS = ("text", "sex", "age", "accent", "emotion")
 """Labels of recordings that a release may hold, each only if its publisher names it."""
@@ -138,6 +139,7 @@ def originals_of(
 
 def _mapped(path: Path) -> tuple[dict[Path, tuple[str, Path]], bool]:
     """Speaker and original of each output; and whether paths are relative, of earlier versions."""
+    refuse_named_pipe(path)
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
         found = {

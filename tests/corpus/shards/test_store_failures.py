@@ -14,6 +14,7 @@ import pytest
 from s3_server import corpus, fresh, objects, outputs, upload
 from shard_material import said, tree
 
+from voicenym.corpus.shards import shard_ledger
 from voicenym.corpus.shards.shard_ledger import status_of_store
 from voicenym.pseudonym import Key
 
@@ -119,6 +120,19 @@ def test_a_killed_run_leaves_whole_objects_and_a_rerun_makes_the_rest(
     assert f"{len(outputs(there))} already done" in said(again)
     assert list(temporary.glob(".voicenym-*")) == []
     assert not any("/run/" in name for name in objects("s3://corpus/out"))
+
+
+def test_an_interrupted_run_ends_though_its_store_never_answers(store, monkeypatch):
+    """An interrupt can leave a lock of logging held; the store's thread then waits for it."""
+    answered = threading.Event()
+    monkeypatch.setattr(shard_ledger, "PATIENCE", 0.01)
+    state = shard_ledger.ledger_of("s3://corpus/out", ["0.tar"])
+    state.__enter__()
+    assert status_of_store("s3://corpus/out").process == os.getpid()
+    monkeypatch.setattr(shard_ledger.object_store, "remove", lambda _: answered.wait())
+    state.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
+    answered.set()
+    assert any("/run/" in name for name in objects("s3://corpus/out"))
 
 
 def workers_of(process: int) -> list[int]:

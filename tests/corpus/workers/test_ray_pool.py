@@ -402,3 +402,33 @@ def test_actors_that_die_before_they_begin_end_a_run_unless_others_begin(monkeyp
     actors_that(([False] * starts + [True]) * 5, monkeypatch)
     with pytest.raises(CorpusError, match="end before they begin: the node is gone"):
         actors_that([True] + [False] * (starts + 1), monkeypatch)
+
+
+def test_a_node_that_starts_slowly_is_waited_for(monkeypatch):
+    from ray._private import services
+
+    answers = iter([RuntimeError, RuntimeError, {"node": 1}])
+
+    def get_node(address: str) -> dict[str, int]:
+        answer = next(answers)
+        if answer is RuntimeError:
+            raise RuntimeError(address)
+        return answer
+
+    monkeypatch.setattr(services, "get_node", get_node)
+    monkeypatch.setattr(ray_session, "PAUSE", 0.0)
+    with ray_session._patient():
+        assert services.get_node("here") == {"node": 1}
+    assert services.get_node is get_node
+
+
+def test_a_node_that_never_starts_is_given_up(monkeypatch):
+    from ray._private import services
+
+    def get_node(address: str) -> None:
+        raise RuntimeError(address)
+
+    monkeypatch.setattr(services, "get_node", get_node)
+    monkeypatch.setattr(ray_session, "START_PATIENCE", 0.0)
+    with ray_session._patient(), pytest.raises(RuntimeError, match="here"):
+        services.get_node("here")

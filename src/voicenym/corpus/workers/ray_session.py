@@ -15,6 +15,7 @@ import shutil
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from importlib import import_module
@@ -42,6 +43,10 @@ OWN = {
 """Variables of an instance that is started here."""
 ERRORS_ONLY = 40
 """Level of Ray's own messages, as of :mod:`logging`."""
+START_PATIENCE = 120.0
+"""Seconds to wait for a node that is started here; Ray's own 30 are too few beside other work."""
+PAUSE = 0.5
+"""Seconds between looks for the node."""
 PATIENCE = 10.0
 """Seconds to wait for an answer of a cluster."""
 
@@ -90,7 +95,7 @@ class RaySession:
             return
         _read_variables_again()
         try:
-            with _beside(folder), _own_signals():
+            with _beside(folder), _own_signals(), _patient():
                 ray.init(
                     address="local",
                     num_cpus=self._workers,
@@ -103,10 +108,10 @@ class RaySession:
         except Exception as error:  # Ray raises a plain one where its start takes too long
             ray.shutdown()
             raise CorpusError(
-                f"Ray cannot start on this machine ({_first_line(error)}); its node gives up after "
-                "15 seconds where other programs keep the processors busy: run again when there "
-                f"are fewer, free some memory and some space in {folder.parent}, or leave out "
-                "--engine ray"
+                f"Ray cannot start on this machine ({_first_line(error)}); it waits "
+                f"{START_PATIENCE:.0f} seconds for its node where other programs keep the "
+                "processors busy: run again when there are fewer, free some memory and some space "
+                f"in {folder.parent}, or leave out --engine ray"
             ) from None
         self.local = self._owns = True
 
@@ -247,3 +252,29 @@ def _own_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
     except ValueError:  # not the main thread: Ray sets none either
         yield
+
+
+@contextmanager
+def _patient() -> Iterator[None]:
+    """Context in which Ray waits :data:`START_PATIENCE` for its node, which begins with imports."""
+    services = import_module("ray._private.services")
+    before = getattr(services, "get_node", None)
+    if before is None:  # another release of Ray, which waits its own way
+        yield
+        return
+    until = time.monotonic() + START_PATIENCE
+
+    def get_node(*arguments: object) -> object:
+        while True:
+            try:
+                return before(*arguments)
+            except RuntimeError:  # not there yet
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(PAUSE)
+
+    services.get_node = get_node  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        services.get_node = before  # type: ignore[attr-defined]
