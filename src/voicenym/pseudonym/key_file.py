@@ -87,7 +87,10 @@ def write(path: Path, secret: bytes, revisions: Mapping[str, int]) -> None:
             f"{path}: exists already and a key is never overwritten; choose another name"
         ) from None
     except OSError as error:
-        raise KeyFileError(f"{path}: cannot write the key file ({error.strerror})") from None
+        raise KeyFileError(
+            f"{path}: cannot write the key file ({error.strerror}); name it in a folder that is "
+            "there and that you may write to"
+        ) from None
 
 
 def _revisions_of(path: Path, lines: bytes) -> dict[str, int]:

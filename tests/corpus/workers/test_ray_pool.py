@@ -404,31 +404,35 @@ def test_actors_that_die_before_they_begin_end_a_run_unless_others_begin(monkeyp
         actors_that([True] + [False] * (starts + 1), monkeypatch)
 
 
-def test_a_node_that_starts_slowly_is_waited_for(monkeypatch):
-    from ray._private import services
+def test_a_node_that_starts_too_slowly_is_started_again(monkeypatch, tmp_path):
+    started = []
 
-    answers = iter([RuntimeError, RuntimeError, {"node": 1}])
+    def start(folder, workers):
+        started.append(workers)
+        if len(started) < ray_session.STARTS:
+            raise Exception("The current node timed out during startup.")
 
-    def get_node(address: str) -> dict[str, int]:
-        answer = next(answers)
-        if answer is RuntimeError:
-            raise RuntimeError(address)
-        return answer
+    monkeypatch.setattr(ray_session, "short_temporary_folder", lambda: str(tmp_path))
+    monkeypatch.setattr(ray_session, "_start_node", start)
+    session = RaySession(workers=2)
+    session._start()
+    assert started == [2] * ray_session.STARTS
+    session._remove()
+    monkeypatch.setattr(ray_session, "STARTS", 1)
+    monkeypatch.setattr(ray_session, "_start_node", lambda *_: 1 / 0)
+    with pytest.raises(CorpusError, match="tried 1 times"):
+        RaySession().__enter__()
+    assert list(tmp_path.iterdir()) == []
 
-    monkeypatch.setattr(services, "get_node", get_node)
-    monkeypatch.setattr(ray_session, "PAUSE", 0.0)
-    with ray_session._patient():
-        assert services.get_node("here") == {"node": 1}
-    assert services.get_node is get_node
 
-
-def test_a_node_that_never_starts_is_given_up(monkeypatch):
-    from ray._private import services
-
-    def get_node(address: str) -> None:
-        raise RuntimeError(address)
-
-    monkeypatch.setattr(services, "get_node", get_node)
-    monkeypatch.setattr(ray_session, "START_PATIENCE", 0.0)
-    with ray_session._patient(), pytest.raises(RuntimeError, match="here"):
-        services.get_node("here")
+def test_a_folder_that_agents_of_a_dead_ray_made_again_is_removed(monkeypatch, tmp_path):
+    monkeypatch.setattr(ray_session, "short_temporary_folder", lambda: str(tmp_path))
+    old, new = (tmp_path / f"{ray_session.PREFIX}{name}" for name in ("old", "new"))
+    for folder in (old, new):
+        (folder / "ray/logs").mkdir(parents=True)
+    os.utime(old, (0, 0))
+    session = RaySession()
+    session._new_folder()
+    assert not old.exists()
+    assert new.exists()
+    session._remove()

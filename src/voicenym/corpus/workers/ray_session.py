@@ -43,10 +43,10 @@ OWN = {
 """Variables of an instance that is started here."""
 ERRORS_ONLY = 40
 """Level of Ray's own messages, as of :mod:`logging`."""
-START_PATIENCE = 120.0
-"""Seconds to wait for a node that is started here; Ray's own 30 are too few beside other work."""
-PAUSE = 0.5
-"""Seconds between looks for the node."""
+STARTS = 3
+"""Times that a start is tried: a node ends if its agents, Python programs, take over 15 seconds."""
+ABANDONED_AFTER = 600.0
+"""Seconds after which a folder without a token is what agents of a dead Ray wrote after its end."""
 PATIENCE = 10.0
 """Seconds to wait for an answer of a cluster."""
 
@@ -93,26 +93,14 @@ class RaySession:
         ray = imported()  # which reads these variables
         if ray.is_initialized():
             return
-        _read_variables_again()
-        try:
-            with _beside(folder), _own_signals(), _patient():
-                ray.init(
-                    address="local",
-                    num_cpus=self._workers,
-                    include_dashboard=False,
-                    log_to_driver=False,
-                    logging_level=ERRORS_ONLY,
-                    _temp_dir=str(folder / "ray"),
-                    _node_ip_address="127.0.0.1",
-                )
-        except Exception as error:  # Ray raises a plain one where its start takes too long
-            ray.shutdown()
-            raise CorpusError(
-                f"Ray cannot start on this machine ({_first_line(error)}); it waits "
-                f"{START_PATIENCE:.0f} seconds for its node where other programs keep the "
-                "processors busy: run again when there are fewer, free some memory and some space "
-                f"in {folder.parent}, or leave out --engine ray"
-            ) from None
+        for attempt in range(1, STARTS + 1):
+            try:
+                _start_node(folder, self._workers)
+                break
+            except Exception as error:  # Ray raises a plain one where its start takes too long
+                ray.shutdown()
+                if attempt == STARTS:
+                    raise _no_start(folder, error) from None
         self.local = self._owns = True
 
     def _connect(self, address: str) -> None:
@@ -142,8 +130,7 @@ class RaySession:
         """
         within = Path(short_temporary_folder())
         for folder in within.glob(f"{PREFIX}*"):
-            with suppress(OSError), closing(_locked(folder / TOKEN, os.O_RDWR)):
-                shutil.rmtree(folder, ignore_errors=True)
+            _remove_if_dead(folder)
         self._folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=within))
         token = self._folder / TOKEN
         self._lock = _locked(token, os.O_RDWR | os.O_CREAT | os.O_EXCL)
@@ -184,6 +171,47 @@ def imported() -> ModuleType:
             "--engine ray needs the package ray: pip install 'voicenym[cluster]'"
         ) from None
     return ray
+
+
+def _start_node(folder: Path, workers: int) -> None:
+    """Starts Ray on this machine, with its files in a private folder.
+
+    Raises:
+        Exception: Ray's own.
+    """
+    _read_variables_again()
+    with _beside(folder), _own_signals():
+        imported().init(
+            address="local",
+            num_cpus=workers,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=ERRORS_ONLY,
+            _temp_dir=str(folder / "ray"),
+            _node_ip_address="127.0.0.1",
+        )
+
+
+def _no_start(folder: Path, error: Exception) -> CorpusError:
+    return CorpusError(
+        f"Ray cannot start on this machine ({_first_line(error)}); tried {STARTS} times, and its "
+        "node gives up after 15 seconds where other programs keep the processors busy: run again "
+        f"when there are fewer, free some memory and some space in {folder.parent}, or leave out "
+        "--engine ray"
+    )
+
+
+def _remove_if_dead(folder: Path) -> None:
+    """Removes the folder of a dead process; without a token, one that agents have made again."""
+    try:
+        with closing(_locked(folder / TOKEN, os.O_RDWR)):
+            shutil.rmtree(folder, ignore_errors=True)
+    except FileNotFoundError:
+        with suppress(OSError):
+            if time.time() - folder.stat().st_mtime > ABANDONED_AFTER:
+                shutil.rmtree(folder, ignore_errors=True)
+    except OSError:
+        return  # a living process has it
 
 
 def _locked(path: Path, flags: int) -> TextIO:
@@ -252,29 +280,3 @@ def _own_signals() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
     except ValueError:  # not the main thread: Ray sets none either
         yield
-
-
-@contextmanager
-def _patient() -> Iterator[None]:
-    """Context in which Ray waits :data:`START_PATIENCE` for its node, which begins with imports."""
-    services = import_module("ray._private.services")
-    before = getattr(services, "get_node", None)
-    if before is None:  # another release of Ray, which waits its own way
-        yield
-        return
-    until = time.monotonic() + START_PATIENCE
-
-    def get_node(*arguments: object) -> object:
-        while True:
-            try:
-                return before(*arguments)
-            except RuntimeError:  # not there yet
-                if time.monotonic() >= until:
-                    raise
-                time.sleep(PAUSE)
-
-    services.get_node = get_node  # type: ignore[attr-defined]
-    try:
-        yield
-    finally:
-        services.get_node = before  # type: ignore[attr-defined]
