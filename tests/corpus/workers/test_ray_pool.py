@@ -436,3 +436,13 @@ def test_a_folder_that_agents_of_a_dead_ray_made_again_is_removed(monkeypatch, t
     assert not old.exists()
     assert new.exists()
     session._remove()
+
+
+def test_a_node_that_dies_while_an_actor_starts_gives_one_message(monkeypatch):
+    def start(pool):
+        raise ray_session.imported().exceptions.RaySystemError("the raylet has died")
+
+    monkeypatch.setattr(RayPool, "_start", start)
+    pool = RayPool(1, len)
+    with pytest.raises(CorpusError, match=r"the raylet has died.*run the same command again"):
+        list(pool.answers([b"task"]))

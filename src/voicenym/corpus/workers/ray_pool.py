@@ -17,6 +17,7 @@ import os
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -119,7 +120,8 @@ class RayPool(Generic[T, A]):
         """Ends the actors."""
         actors, self._actors = self._actors, []
         for actor in actors:
-            imported().kill(actor.handle)
+            with suppress(imported().exceptions.RayError):  # its node is gone
+                imported().kill(actor.handle)
 
     def answers(self, tasks: Iterable[T], ahead: bool = True) -> Iterator[tuple[T, A | Death]]:
         """Tasks with their answers, in the order of completion.
@@ -164,6 +166,11 @@ class RayPool(Generic[T, A]):
                         waiting.appendleft((number, self._again(task)))
                     else:
                         yield (number, task), answer
+        except imported().exceptions.RayError as error:  # of a node that dies while it is asked
+            raise CorpusError(
+                f"the cluster fails ({_last_line(error)}); what is written is whole: run the same "
+                "command again, with --engine local if it happens again"
+            ) from None
         finally:
             if any(actor.tasks for actor in self._actors):
                 self.close()  # their answers are of no use to the next tasks
