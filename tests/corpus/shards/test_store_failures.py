@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -16,6 +17,7 @@ from shard_material import said, tree
 
 from voicenym.corpus.shards import shard_ledger
 from voicenym.corpus.shards.shard_ledger import status_of_store
+from voicenym.corpus.shards.stores import object_store
 from voicenym.pseudonym import Key
 
 KEY = Key(bytes(range(100, 132)))
@@ -133,6 +135,25 @@ def test_an_interrupted_run_ends_though_its_store_never_answers(store, monkeypat
     state.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     answered.set()
     assert any("/run/" in name for name in objects("s3://corpus/out"))
+
+
+def test_each_read_of_an_open_object_is_tried_again(store, monkeypatch):
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    data = random.Random(1).randbytes(50_000)
+    fresh().pipe_file("s3://corpus/x.tar", data)
+    with object_store.open_read("s3://corpus/x.tar", 1000) as file:
+        calls = itertools.count()
+
+        def every_other() -> None:
+            store.share = 1.0 - next(calls) % 2
+
+        store.each_call = every_other
+        assert file.read(10) == data[:10]
+        file.seek(30_000)
+        assert file.read(5_000) == data[30_000:35_000]
+        file.seek(-4, os.SEEK_END)
+        assert file.read() == data[-4:]
+    assert store.failed >= 3
 
 
 def workers_of(process: int) -> list[int]:
