@@ -1,7 +1,8 @@
 """``voicenym anonymize --engine ray`` from a failing store into it, of which workers, nodes and the
 command itself are killed at random calls of that store.
 
-A few kills by default; ``VOICENYM_KILLS=50`` asks for more, ``VOICENYM_KILL_SEED`` for others.
+It runs on request alone, since each start of Ray takes seconds on an idle machine and minutes on a
+busy one: ``VOICENYM_KILLS=3``; ``VOICENYM_KILL_SEED`` draws others.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ from voicenym.corpus.run_records.run_log import RunLog
 from voicenym.corpus.shards.shard_ledger import lines_of_store, status_of_store
 
 pytest.importorskip("ray")
-pytestmark = pytest.mark.slow
-KILLS = int(os.environ.get("VOICENYM_KILLS", "3"))
+KILLS = int(os.environ.get("VOICENYM_KILLS", "0"))
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not KILLS, reason="VOICENYM_KILLS=3: kills Ray at random, for minutes"),
+]
 SEED = int(os.environ.get("VOICENYM_KILL_SEED", "26"))
 GAP = (3, 9)
 """Fewest and most calls of the store between two kills."""
@@ -129,8 +133,8 @@ def test_random_kills_beside_a_failing_store_lose_and_double_nothing(
     assert lines.keys() == local.keys()
     assert all("error" not in line for line in lines.values())
     if remote:
-        twice = {path: times for path, times in store.written.items() if "ledger" not in path}
-        assert twice == {f"/corpus/out/{name}": 1 for name in local}
+        puts = {path: n for path, n in store.written.items() if n and "ledger" not in path}
+        assert puts == {f"/corpus/out/{name}": 1 for name in local}
 
 
 def wait_for_the_last() -> None:
