@@ -86,8 +86,8 @@ class Musa(Anonymizer):
         needs="bundled weights, of English (voicenym train musa for others); 16 kHz, CPU or GPU; "
         "two passes over a file, live with a causal codec",
         protects="ignorant verifiers in part; an attacker who trains on its output has an EER of "
-        "4 % (all channels fused, 47 speakers, bundled weights), one who knows it and does not "
-        "train of 15 %",
+        "2 % (channels and key searches fused, 47 speakers, bundled weights), one who knows it "
+        "and does not train of 15 %, of 5 % with a key search",
         promises=(
             "length, channels, rhythm and the level over 0.1 s are kept; silence stays silent",
             "no sample of the original reaches the output, only codes every 20 ms, the level over "
