@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import io
 import json
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 from voicenym.corpus.batches.single_file import HASH_BYTES, sha256_of
 from voicenym.corpus.shards.stores.store_calls import (
@@ -27,12 +26,11 @@ from voicenym.corpus.shards.stores.store_calls import (
 )
 from voicenym.corpus.shards.stores.store_errors import words_of
 from voicenym.corpus.shards.stores.store_locations import is_url
+from voicenym.corpus.shards.stores.tried_reads import tried_again
 from voicenym.errors import CorpusError, DependencyError
 
 READ_ONLY = ("hf",)
 """Schemes whose stores cannot write an object only if its name is free."""
-SMALL = 512
-"""Bytes of a buffer above the store's own, which is one of blocks."""
 READS = 16
 """Small objects that are read at a time."""
 
@@ -48,45 +46,6 @@ class Listed:
 
     name: str
     location: str
-
-
-class _TriedReads(io.RawIOBase):
-    """An object of a store, each read of which is tried again after errors that pass.
-
-    Args:
-        location: URL.
-        opened: its file.
-    """
-
-    def __init__(self, location: str, opened: BinaryIO) -> None:
-        self._location, self._opened = location, opened
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._opened.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._opened.tell()
-
-    def readinto(self, buffer: Any) -> int:
-        start = self._opened.tell()
-
-        def read() -> bytes:
-            self._opened.seek(start)
-            return self._opened.read(len(buffer))
-
-        data = tried(self._location, read)
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._opened.close()
-        super().close()
 
 
 def check_writable(location: str) -> None:
@@ -156,7 +115,7 @@ def open_read(location: str, ahead: int = 1 << 20) -> BinaryIO:
     if not is_url(location):
         return open(location, "rb")
     opened = tried(location, lambda: system_of(location).open(location, "rb", block_size=ahead))
-    return cast(BinaryIO, io.BufferedReader(_TriedReads(location, opened), SMALL))
+    return tried_again(location, opened)
 
 
 def download(location: str, path: Path) -> None:
