@@ -106,7 +106,7 @@ class Formant(Anonymizer):
             "profiles from a few seconds of speech, or of several speakers at once, are unreliable",
             "F0 tracking fails on creaky or noisy voices and on music; the output sounds rough",
             "an attacker who trains on voice, prosody, content, words and room of the output has "
-            "an EER of 2.7 % (1.3 to 4.2), and one who tries keys an EER of 4.7 % (2.8 to 6.7)",
+            "an EER of 2.7 % (1.3 to 4.2), and one who tries keys an EER of 4.1 % (2.7 to 6.3)",
         ),
         approximations=(
             "the targets of the published submission are not known; here they are drawn uniformly",
