@@ -3,9 +3,10 @@
     python benchmarks/studies/word_code_readers.py --speech DIR --whisper FOLDER --cache DIR
         [--codes FOLDER ...]
 
-The comparisons are those of the content attacker (`voicenym.attack.channel_branches`), fused by
-ranks. They read codes of original speech: what every system that speaks these codes and draws all
-the rest must write. They learn from twelve recordings of each speaker of speechocean762's train,
+The comparisons are those of the content attacker
+(`voicenym.attack.channels.channel_branches`), fused by ranks. They read codes of original speech:
+what every system that speaks these codes and draws all the rest must write. They learn from twelve
+recordings of each speaker of speechocean762's train,
 and are tried on the 95 of its dev, six recordings enrolled and five tried one by one. Codes of
 several books are read as codes of one book that holds the entries of all.
 
@@ -27,9 +28,9 @@ from word_code_attackers import with_interval
 from word_code_recordings import Sample, learnt, manifest, spread
 from word_codes import WhisperStates
 
-from voicenym.attack.branch_weights import Measured, fused, trained
-from voicenym.attack.channel_branches import WORD_PLACES, Branch
-from voicenym.attack.content_extractor import ContentUnits
+from voicenym.attack.channels.channel_branches import WORD_PLACES, Branch
+from voicenym.attack.channels.content_extractor import ContentUnits
+from voicenym.attack.fusion.branch_weights import Measured, fused, trained
 from voicenym.metrics.trials.scores import Speakers
 from voicenym.metrics.verification.eer import eer
 from voicenym.nets.content import word_code_bottleneck

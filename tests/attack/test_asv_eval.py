@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voicenym.attack.asv_eval import AsvEval2020, AsvEval2022, AsvEval2024, AsvEval2026
 from voicenym.attack.attacker_list import attackers
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
+from voicenym.attack.trained.asv_eval import AsvEval2020, AsvEval2022, AsvEval2024, AsvEval2026
 from voicenym.corpus.embedder import Embedder
 from voicenym.verification.embedding_plda import EmbeddingPlda
 from voicenym.verification.scoring import COSINE

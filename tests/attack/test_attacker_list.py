@@ -21,7 +21,7 @@ from voicenym.attack.attacker_list import (
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.attackers import Attacker
 from voicenym.attack.former_names import FORMER, todays_name
-from voicenym.attack.two_branch_attacker import SemiInformedTwoBranch
+from voicenym.attack.trained.two_branch_attacker import SemiInformedTwoBranch
 from voicenym.errors import VoicenymError
 from voicenym.registry import Registry
 

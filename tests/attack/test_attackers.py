@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from voicenym import Key
-from voicenym.attack import attacker_list, attackers, inversion, key_search
+from voicenym.attack import attacker_list, attackers
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.scenario import Model, Protection, Scenario
+from voicenym.attack.searches import inversion, key_search
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import EVERYBODY, Anonymize, OtherFiles, Undo

@@ -11,20 +11,10 @@ import torch
 from scipy.signal import lfilter
 
 from voicenym import Key
-from voicenym.attack import channel_attackers, channel_branches
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
-from voicenym.attack.branch_weights import Measured, copies_count, trained
-from voicenym.attack.channel_attackers import (
-    ChannelAttacker,
-    SemiInformedAllChannels,
-    SemiInformedContent,
-    SemiInformedProsodyAndTiming,
-    SemiInformedRoom,
-    SemiInformedTiming,
-    SemiInformedWords,
-)
-from voicenym.attack.channel_branches import Branch
-from voicenym.attack.channel_extractors import (
+from voicenym.attack.channels import channel_branches
+from voicenym.attack.channels.channel_branches import Branch
+from voicenym.attack.channels.channel_extractors import (
     NUMBER,
     UNKNOWN,
     hashed,
@@ -34,7 +24,18 @@ from voicenym.attack.channel_extractors import (
     timed_phones_of,
     words_of,
 )
-from voicenym.attack.content_extractor import ContentUnits, codes_of, statistics_of
+from voicenym.attack.channels.content_extractor import ContentUnits, codes_of, statistics_of
+from voicenym.attack.fusion import channel_attackers
+from voicenym.attack.fusion.branch_weights import Measured, copies_count, trained
+from voicenym.attack.fusion.channel_attackers import (
+    ChannelAttacker,
+    SemiInformedAllChannels,
+    SemiInformedContent,
+    SemiInformedProsodyAndTiming,
+    SemiInformedRoom,
+    SemiInformedTiming,
+    SemiInformedWords,
+)
 from voicenym.attack.scenario import Model, Protection, Scenario
 from voicenym.attack.stored_speech import stored
 from voicenym.corpus.embedder import Embedder
@@ -162,7 +163,7 @@ def decoding(monkeypatch):
                 speaker, take = np.rint(samples[:2] * 32767.0).astype(int)
                 return spoken(str(speaker), str(take), own, rate, "words")
 
-        monkeypatch.setattr("voicenym.attack.channel_extractors._decoder", Decoder)
+        monkeypatch.setattr("voicenym.attack.channels.channel_extractors._decoder", Decoder)
 
     return install
 
@@ -234,7 +235,7 @@ def test_speakers_who_differ_in_content_alone_are_found(
     habit, labelled, training, spectrum, monkeypatch
 ):
     monkeypatch.setattr(
-        "voicenym.attack.content_extractor._content", lambda *folder: Content(habit)
+        "voicenym.attack.channels.content_extractor._content", lambda *folder: Content(habit)
     )
     with Embedder() as embedder:
         scores = SemiInformedContent(training).scores(labelled, spectrum, embedder)
@@ -429,7 +430,7 @@ def test_the_channel_that_differs_is_found_among_all(speech, training, monkeypat
         def decode(self, samples):
             return spoken("0", str(abs(int(1e6 * float(samples.sum())))), 0.0, 0.0, "words")
 
-    monkeypatch.setattr("voicenym.attack.channel_extractors._decoder", Decoder)
+    monkeypatch.setattr("voicenym.attack.channels.channel_extractors._decoder", Decoder)
     messages = []
     attacker = SemiInformedAllChannels(training, messages.append)
     scenario = speech(1.0)

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from voicenym import Audio, Key, load
-from voicenym.attack.inversion import (
+from voicenym.attack.searches.inversion import (
     INVERSES,
     ChosenPseudonym,
     InverseFormant,

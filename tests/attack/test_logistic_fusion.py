@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voicenym.attack.logistic_fusion import LogisticFusion
+from voicenym.attack.fusion.logistic_fusion import LogisticFusion
 from voicenym.errors import ScoreError
 from voicenym.metrics import eer
 

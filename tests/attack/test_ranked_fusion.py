@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from voicenym.attack.logistic_fusion import LogisticFusion
-from voicenym.attack.ranked_fusion import NormalScores, RankedFusion
+from voicenym.attack.fusion.logistic_fusion import LogisticFusion
+from voicenym.attack.fusion.ranked_fusion import NormalScores, RankedFusion
 from voicenym.errors import ScoreError
 from voicenym.metrics import eer
 

@@ -11,12 +11,12 @@ from voices_of_keys import Drawing, Listening, Spoken, drawn, recordings
 from voicenym import Key
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.attackers import Attacker
-from voicenym.attack.channel_attackers import ChannelAttacker
-from voicenym.attack.channel_branches import Branch
-from voicenym.attack.key_search import KeySearch, candidate_keys
+from voicenym.attack.channels.channel_branches import Branch
+from voicenym.attack.fusion.channel_attackers import ChannelAttacker
+from voicenym.attack.fusion.search_fusion import SemiInformedChannelsAndSearches
 from voicenym.attack.scenario import Model, Scenario
-from voicenym.attack.search_fusion import SemiInformedChannelsAndSearches
-from voicenym.attack.target_voices import NearestInTargetVoice
+from voicenym.attack.searches.key_search import KeySearch, candidate_keys
+from voicenym.attack.searches.target_voices import NearestInTargetVoice
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.transforms import Transform
 from voicenym.metrics import eer

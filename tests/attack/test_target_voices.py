@@ -9,7 +9,7 @@ from voices_of_keys import Drawing, Listening, Spoken, recordings
 from voicenym import Key
 from voicenym.attack.attackers import LazyInformed
 from voicenym.attack.scenario import Model, Scenario
-from voicenym.attack.target_voices import NearestInTargetVoice
+from voicenym.attack.searches.target_voices import NearestInTargetVoice
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.transforms import Transform
 from voicenym.metrics import eer

@@ -11,7 +11,7 @@ import soundfile
 from voicenym import Key
 from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.attack.scenario import Model, Protection, Scenario
-from voicenym.attack.trained_attackers import (
+from voicenym.attack.trained.trained_attackers import (
     SemiInformedFusion,
     SemiInformedIVectors,
     SemiInformedProsody,

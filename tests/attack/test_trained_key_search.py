@@ -10,9 +10,9 @@ from voices_of_keys import Drawing, Listening, Spoken, drawn, recordings
 
 from voicenym import Key
 from voicenym.attack.attacker_resources import Resources
-from voicenym.attack.key_search import KeySearch
 from voicenym.attack.scenario import Model, Scenario
-from voicenym.attack.trained_key_search import (
+from voicenym.attack.searches.key_search import KeySearch
+from voicenym.attack.searches.trained_key_search import (
     SHRINKAGE,
     SemiInformedKeySearch,
     within_class_whitening,

@@ -12,7 +12,7 @@ import torch
 from voicenym import Key
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.scenario import Model, Protection, Scenario
-from voicenym.attack.two_branch_attacker import SemiInformedTwoBranch, why_not
+from voicenym.attack.trained.two_branch_attacker import SemiInformedTwoBranch, why_not
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
@@ -85,7 +85,7 @@ schedule: {cycles: 1}
 """
     recipe = tmp_path / "adapt.yaml"
     recipe.write_text(config)
-    monkeypatch.setattr("voicenym.attack.two_branch_attacker.TWO_BRANCH", str(recipe))
+    monkeypatch.setattr("voicenym.attack.trained.two_branch_attacker.TWO_BRANCH", str(recipe))
     recordings = []
     for speaker in range(24):
         for take in range(4):

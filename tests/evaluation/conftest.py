@@ -10,7 +10,7 @@ import soundfile
 
 from voicenym import Key
 from voicenym.attack.attackers import Ignorant, KeyHolder, Unprotected
-from voicenym.attack.key_search import KeySearch
+from voicenym.attack.searches.key_search import KeySearch
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Anonymize
 from voicenym.evaluation import figures

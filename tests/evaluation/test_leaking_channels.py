@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from voicenym.attack.attacker_channels import CHANNELS, SEVERAL, channel_of
 from voicenym.attack.attacker_list import ATTACKERS
-from voicenym.attack.channels import CHANNELS, SEVERAL, channel_of
 from voicenym.evaluation.leaking_channels import SHARED_TEXTS, leaks, sentences
 from voicenym.evaluation.results import AttackFigures, Measured
 

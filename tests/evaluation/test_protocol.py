@@ -15,7 +15,7 @@ pytest.importorskip("jiwer")
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.attack import inversion
+from voicenym.attack.searches import inversion
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import card_figures, card_table, protocol, results_file
 from voicenym.evaluation.comparisons import saved_scores

@@ -227,7 +227,7 @@ def test_attackers_train_on_the_files(voice, spectrum, tmp_path):
     """An attacker who trains learns from each anonymized file once, whatever the keys."""
     from voicenym.attack.attacker_resources import AttackerTraining
     from voicenym.attack.scenario import Model, Protection, Scenario
-    from voicenym.attack.trained_attackers import SemiInformedProsody
+    from voicenym.attack.trained.trained_attackers import SemiInformedProsody
     from voicenym.corpus.embedder import Embedder
 
     speech = []

@@ -425,7 +425,7 @@ def test_keys_and_systems_are_shown_with_their_revisions(tmp_path):
 
 def test_attackers_and_evaluations_know_today_and_the_past():
     """Attackers of a system have its latest revision, unless it was set."""
-    from voicenym.attack.key_search import candidate_keys
+    from voicenym.attack.searches.key_search import candidate_keys
     from voicenym.corpus.recording import Recording
     from voicenym.corpus.transforms import Anonymize
     from voicenym.evaluation.evaluation_plan import key as evaluation_key

@@ -25,37 +25,39 @@ from voicenym.registry import Registry
 
 PLACES = {  # in the order in which they run
     "unprotected": "voicenym.attack.attackers:Unprotected",
-    "unprotected-per-trial": "voicenym.attack.key_search:UnprotectedPerTrial",
+    "unprotected-per-trial": "voicenym.attack.searches.key_search:UnprotectedPerTrial",
     "ignorant": "voicenym.attack.attackers:Ignorant",
     "de-noising": "voicenym.attack.attackers:Denoising",
     "key-holder": "voicenym.attack.attackers:KeyHolder",
     "key-holder-per-trial": "voicenym.attack.key_holder_per_trial:KeyHolderPerTrial",
     "lazy-informed": "voicenym.attack.attackers:LazyInformed",
-    "key-search": "voicenym.attack.key_search:KeySearch",
-    "nearest-in-target-voice": "voicenym.attack.target_voices:NearestInTargetVoice",
-    "inversion": "voicenym.attack.inversion:Inversion",
-    "semi-informed-key-search": "voicenym.attack.trained_key_search:SemiInformedKeySearch",
+    "key-search": "voicenym.attack.searches.key_search:KeySearch",
+    "nearest-in-target-voice": "voicenym.attack.searches.target_voices:NearestInTargetVoice",
+    "inversion": "voicenym.attack.searches.inversion:Inversion",
+    "semi-informed-key-search": "voicenym.attack.searches.trained_key_search:SemiInformedKeySearch",
     "semi-informed-back-end": "voicenym.attack.attackers:SemiInformedBackEnd",
-    "semi-informed-i-vectors": "voicenym.attack.trained_attackers:SemiInformedIVectors",
-    "semi-informed-prosody": "voicenym.attack.trained_attackers:SemiInformedProsody",
-    "semi-informed-timing": "voicenym.attack.channel_attackers:SemiInformedTiming",
+    "semi-informed-i-vectors": "voicenym.attack.trained.trained_attackers:SemiInformedIVectors",
+    "semi-informed-prosody": "voicenym.attack.trained.trained_attackers:SemiInformedProsody",
+    "semi-informed-timing": "voicenym.attack.fusion.channel_attackers:SemiInformedTiming",
     "semi-informed-prosody-and-timing": (
-        "voicenym.attack.channel_attackers:SemiInformedProsodyAndTiming"
+        "voicenym.attack.fusion.channel_attackers:SemiInformedProsodyAndTiming"
     ),
-    "semi-informed-content": "voicenym.attack.channel_attackers:SemiInformedContent",
-    "semi-informed-words": "voicenym.attack.channel_attackers:SemiInformedWords",
-    "semi-informed-room": "voicenym.attack.channel_attackers:SemiInformedRoom",
-    "semi-informed-fusion": "voicenym.attack.trained_attackers:SemiInformedFusion",
-    "semi-informed-all-channels": "voicenym.attack.channel_attackers:SemiInformedAllChannels",
+    "semi-informed-content": "voicenym.attack.fusion.channel_attackers:SemiInformedContent",
+    "semi-informed-words": "voicenym.attack.fusion.channel_attackers:SemiInformedWords",
+    "semi-informed-room": "voicenym.attack.fusion.channel_attackers:SemiInformedRoom",
+    "semi-informed-fusion": "voicenym.attack.trained.trained_attackers:SemiInformedFusion",
+    "semi-informed-all-channels": (
+        "voicenym.attack.fusion.channel_attackers:SemiInformedAllChannels"
+    ),
     "semi-informed-channels-and-searches": (
-        "voicenym.attack.search_fusion:SemiInformedChannelsAndSearches"
+        "voicenym.attack.fusion.search_fusion:SemiInformedChannelsAndSearches"
     ),
-    "semi-informed-verifier": "voicenym.attack.trained_attackers:SemiInformedVerifier",
-    "semi-informed-two-branch": "voicenym.attack.two_branch_attacker:SemiInformedTwoBranch",
-    "asv-eval-2020": "voicenym.attack.asv_eval:AsvEval2020",
-    "asv-eval-2022": "voicenym.attack.asv_eval:AsvEval2022",
-    "asv-eval-2024": "voicenym.attack.asv_eval:AsvEval2024",
-    "asv-eval-2026": "voicenym.attack.asv_eval:AsvEval2026",
+    "semi-informed-verifier": "voicenym.attack.trained.trained_attackers:SemiInformedVerifier",
+    "semi-informed-two-branch": "voicenym.attack.trained.two_branch_attacker:SemiInformedTwoBranch",
+    "asv-eval-2020": "voicenym.attack.trained.asv_eval:AsvEval2020",
+    "asv-eval-2022": "voicenym.attack.trained.asv_eval:AsvEval2022",
+    "asv-eval-2024": "voicenym.attack.trained.asv_eval:AsvEval2024",
+    "asv-eval-2026": "voicenym.attack.trained.asv_eval:AsvEval2026",
 }
 INVERTIBLE = "mcadams"
 """A system on which every kind of attacker can run."""
@@ -114,7 +116,7 @@ def not_run(resources: Resources) -> list[NotRun]:
     Left out are those that run on request alone: normalised scores, and attackers that train a
     neural verifier.
     """
-    from voicenym.attack.branch_weights import FOLDS
+    from voicenym.attack.fusion.branch_weights import FOLDS
 
     least = 2 * FOLDS
     here = replace(resources, normalise=False)
@@ -216,8 +218,8 @@ def _matches(attacker: str, names: Sequence[str]) -> bool:
 
 def _needs(resources: Resources, names: Sequence[str]) -> str:
     """What attackers of these names lack, as a message; empty if nothing would add them."""
-    from voicenym.attack.branch_weights import FOLDS
-    from voicenym.attack.two_branch_attacker import SemiInformedTwoBranch, why_not
+    from voicenym.attack.fusion.branch_weights import FOLDS
+    from voicenym.attack.trained.two_branch_attacker import SemiInformedTwoBranch, why_not
 
     people = 2 * FOLDS
     training = resources.training or AttackerTraining(Path(), 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from voicenym.attack.channels import CHANNELS, SEVERAL, channel_of
+from voicenym.attack.attacker_channels import CHANNELS, SEVERAL, channel_of
 from voicenym.evaluation.results import AttackFigures
 
 SHARED_TEXTS = (

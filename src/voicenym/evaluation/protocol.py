@@ -9,8 +9,8 @@ from pathlib import Path
 import voicenym
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_resources import Resources
-from voicenym.attack.key_search import KeySearch
 from voicenym.attack.scenario import Protection
+from voicenym.attack.searches.key_search import KeySearch
 from voicenym.corpus.batches.engines import LOCAL, Engine
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.skipped import STRICT, LeftOut

@@ -18,8 +18,8 @@ import numpy as np
 from voicenym.anonymizer import load
 from voicenym.anonymizer.system_settings import label
 from voicenym.attack.denoisers import denoisers
-from voicenym.attack.inversion import inversions
-from voicenym.attack.key_search import candidate_keys
+from voicenym.attack.searches.inversion import inversions
+from voicenym.attack.searches.key_search import candidate_keys
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.nearness.stored_nearness import nearness
 from voicenym.corpus.recording import RATE, Recording

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from voicenym.attack import two_branch_attacker
 from voicenym.attack.attacker_list import attackers as attackers_for
 from voicenym.attack.attacker_list import selected
 from voicenym.attack.attackers import Attacker
+from voicenym.attack.trained import two_branch_attacker
 from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.recording import Recording
 from voicenym.evaluation.caveats import caveats, missing_files, omissions

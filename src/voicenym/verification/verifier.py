@@ -30,8 +30,8 @@ class Verifier(ABC):
         name: for reports.
         version: changes when the same recording would get another vector.
         concentration: weight of a unit of score in nats, for attackers that marginalise over
-            guesses (:class:`voicenym.attack.key_search.KeySearch`): for cosines, the concentration
-            of a speaker's vectors about their mean; 1 for log-likelihood ratios.
+            guesses (:class:`voicenym.attack.searches.key_search.KeySearch`): for cosines, the
+            concentration of a speaker's vectors about their mean; 1 for log-likelihood ratios.
         calibration: slope and offset that map the score of two recordings to a log-likelihood ratio
             in nats; NaN where they are unknown.
         device: that :meth:`embed` computes on.

@@ -8,7 +8,7 @@ import torch
 
 from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.attack.attackers import Denoising, Ignorant, LazyInformed
-from voicenym.attack.trained_attackers import SemiInformedVerifier
+from voicenym.attack.trained.trained_attackers import SemiInformedVerifier
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan

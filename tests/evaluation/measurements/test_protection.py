@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from voicenym.attack.attackers import Ignorant, LazyInformed, SemiInformedBackEnd, Unprotected
-from voicenym.attack.key_search import KeySearch, UnprotectedPerTrial
 from voicenym.attack.normalised_scores import Normalised
+from voicenym.attack.searches.key_search import KeySearch, UnprotectedPerTrial
 from voicenym.errors import ScoreError
 from voicenym.evaluation.measurements import protection
 from voicenym.evaluation.reported_metrics import metrics

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from voicenym.attack.attackers import Ignorant, KeyHolder
-from voicenym.attack.key_search import KeySearch
+from voicenym.attack.searches.key_search import KeySearch
 from voicenym.corpus.recording import Recording
 from voicenym.evaluation import figures, results_file
 from voicenym.evaluation.evaluation_plan import Evidence

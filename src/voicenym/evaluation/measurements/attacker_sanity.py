@@ -22,10 +22,10 @@ from typing import Any
 
 from voicenym.attack import controls
 from voicenym.attack.attackers import Attacker, Comparing, Denoising, SemiInformedBackEnd
-from voicenym.attack.inversion import Inversion
 from voicenym.attack.normalised_scores import Normalised
 from voicenym.attack.scenario import Protection, Scenario
-from voicenym.attack.trained_attackers import TrainedAttacker
+from voicenym.attack.searches.inversion import Inversion
+from voicenym.attack.trained.trained_attackers import TrainedAttacker
 from voicenym.corpus.embedder import Embedder
 from voicenym.errors import VoicenymError
 from voicenym.evaluation import reported_metrics

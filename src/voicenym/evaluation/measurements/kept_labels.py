@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.attack.channel_extractors import ProsodyMeasures, measures_of
+from voicenym.attack.channels.channel_extractors import ProsodyMeasures, measures_of
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Transform

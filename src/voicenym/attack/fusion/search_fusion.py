@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker
-from voicenym.attack.branch_weights import trial_voice
-from voicenym.attack.channel_attackers import SemiInformedAllChannels
-from voicenym.attack.inversion import Inversion
-from voicenym.attack.key_search import KeySearch, candidate_keys
+from voicenym.attack.fusion.branch_weights import trial_voice
+from voicenym.attack.fusion.channel_attackers import SemiInformedAllChannels
+from voicenym.attack.fusion.search_branches import SearchBranch
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.search_branches import SearchBranch
-from voicenym.attack.target_voices import NearestInTargetVoice
-from voicenym.attack.trained_key_search import SemiInformedKeySearch
+from voicenym.attack.searches.inversion import Inversion
+from voicenym.attack.searches.key_search import KeySearch, candidate_keys
+from voicenym.attack.searches.target_voices import NearestInTargetVoice
+from voicenym.attack.searches.trained_key_search import SemiInformedKeySearch
 from voicenym.corpus.embedder import Embedder
 from voicenym.verification.verifier import Verifier
 

@@ -22,8 +22,8 @@ from voicenym.attack.attacker_resources import (
     Resources,
 )
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
-from voicenym.attack.key_search import candidate_keys
 from voicenym.attack.scenario import Scenario
+from voicenym.attack.searches.key_search import candidate_keys
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut

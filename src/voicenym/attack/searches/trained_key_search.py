@@ -10,8 +10,8 @@ import numpy as np
 
 from voicenym.attack.attacker_resources import LEAST_FOR_STATISTICS, Resources
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
-from voicenym.attack.key_search import candidate_keys, marginal
 from voicenym.attack.scenario import Scenario
+from voicenym.attack.searches.key_search import candidate_keys, marginal
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import EVERYBODY
@@ -43,7 +43,7 @@ class SemiInformedKeySearch(Attacker):
     Stolcke, "Within-class covariance normalization for SVM-based speaker recognition", Interspeech
     2006) divides by the covariance of a speaker's recordings, that of all voices together. The
     scores of each voice, plus how well it fits the trial, are marginalised as in
-    :class:`voicenym.attack.key_search.KeySearch`.
+    :class:`voicenym.attack.searches.key_search.KeySearch`.
 
     Args:
         keys: number of voices.

@@ -2,7 +2,7 @@
 
 Each measures one channel of speech that it protects under its own keys, learns from other people
 which measures differ between speakers, and compares enrolment and trials by them. Where an attacker
-has several branches, it fuses them (:mod:`voicenym.attack.branch_weights`).
+has several branches, it fuses them (:mod:`voicenym.attack.fusion.branch_weights`).
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.attack import channel_branches
 from voicenym.attack.attacker_resources import Resources
-from voicenym.attack.branch_weights import FOLDS, Measured, copies_count, fused, trained
-from voicenym.attack.channel_branches import Branch
-from voicenym.attack.channel_extractors import PlainIVectors
+from voicenym.attack.channels import channel_branches
+from voicenym.attack.channels.channel_branches import Branch
+from voicenym.attack.channels.channel_extractors import PlainIVectors
+from voicenym.attack.fusion.branch_weights import FOLDS, Measured, copies_count, fused, trained
+from voicenym.attack.fusion.search_branches import SearchBranch
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.search_branches import SearchBranch
 from voicenym.attack.stored_speech import stored
-from voicenym.attack.trained_attackers import SemiInformedIVectors, TrainedAttacker
+from voicenym.attack.trained.trained_attackers import SemiInformedIVectors, TrainedAttacker
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import Transform
@@ -196,7 +196,7 @@ class SemiInformedContent(ChannelAttacker):
     """Reads content units from the output, and compares their frequencies, lengths and states.
 
     A system that resynthesises speech from such units writes a speaker's accent and articulation
-    with the words (:mod:`voicenym.attack.content_extractor`).
+    with the words (:mod:`voicenym.attack.channels.content_extractor`).
     """
 
     name = "semi-informed (content trained)"

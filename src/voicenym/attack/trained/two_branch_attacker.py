@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from voicenym.attack.attacker_resources import AttackerTraining, Resources
 from voicenym.attack.attackers import Attacker
-from voicenym.attack.trained_attackers import SemiInformedVerifier
+from voicenym.attack.trained.trained_attackers import SemiInformedVerifier
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import CONFIG, configuration, version
 from voicenym.training.speakers.encoder_training import TWO_BRANCH

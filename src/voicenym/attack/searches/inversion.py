@@ -21,8 +21,8 @@ import numpy as np
 from voicenym.anonymizer import system_class
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
-from voicenym.attack.key_search import PER_TRIAL, chosen_concentration, marginal
 from voicenym.attack.scenario import Scenario
+from voicenym.attack.searches.key_search import PER_TRIAL, chosen_concentration, marginal
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.transforms import Step, Undo

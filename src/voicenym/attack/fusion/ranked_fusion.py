@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from voicenym.attack.logistic_fusion import LogisticFusion
+from voicenym.attack.fusion.logistic_fusion import LogisticFusion
 from voicenym.verification.scoring import Array
 
 
@@ -71,7 +71,7 @@ class RankedFusion:
             target: ``[trial]`` bool.
 
         Raises:
-            ScoreError: as :meth:`voicenym.attack.logistic_fusion.LogisticFusion.fit`.
+            ScoreError: as :meth:`voicenym.attack.fusion.logistic_fusion.LogisticFusion.fit`.
         """
         normal = tuple(NormalScores.of(column) for column in np.asarray(scores, np.float64).T)
         columns = [one(column) for one, column in zip(normal, scores.T, strict=True)]

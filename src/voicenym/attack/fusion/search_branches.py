@@ -1,7 +1,8 @@
 """Searches as branches of a fusion.
 
-A search on the trials among the pool's speakers (:mod:`voicenym.attack.branch_weights`) says how
-much it counts beside branches that compare channels.
+A search on the trials among the pool's speakers
+(:mod:`voicenym.attack.fusion.branch_weights`) says how much it counts beside branches that compare
+channels.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from voicenym.attack.attackers import Attacker
-from voicenym.attack.branch_weights import Fold, Measured
+from voicenym.attack.fusion.branch_weights import Fold, Measured
 from voicenym.attack.scenario import Model, Scenario
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.recording import Recording

@@ -23,9 +23,9 @@ import numpy as np
 
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker
-from voicenym.attack.key_search import candidate_keys
 from voicenym.attack.scenario import Scenario
-from voicenym.attack.trained_attackers import SemiInformedVerifier
+from voicenym.attack.searches.key_search import candidate_keys
+from voicenym.attack.trained.trained_attackers import SemiInformedVerifier
 from voicenym.corpus.transforms import Transform
 from voicenym.training.speakers.encoder_training import UntrainedEncoder, network_recipe
 from voicenym.training.speakers.verifier_training import WithPlda

@@ -9,8 +9,8 @@ import numpy as np
 
 from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.attackers import Attacker, enrolment_vectors, trial_vectors
-from voicenym.attack.key_search import candidate_keys
 from voicenym.attack.scenario import Scenario
+from voicenym.attack.searches.key_search import candidate_keys
 from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.transforms import EVERYBODY
 from voicenym.verification.scoring import unit
@@ -32,7 +32,8 @@ class NearestInTargetVoice(Attacker):
         s(m, t) = mean_(k near t) (mean_m' d(t, m', k) - d(t, m, k)),
         d(t, m, k) = min_r |x_t - x_mkr|, x being vectors of length one.
 
-    The vectors are those of :class:`voicenym.attack.key_search.KeySearch`; the cache has them.
+    The vectors are those of :class:`voicenym.attack.searches.key_search.KeySearch`; the cache
+    has them.
 
     Args:
         keys: number of voices.

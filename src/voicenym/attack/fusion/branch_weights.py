@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from voicenym.attack.channel_branches import Branch
-from voicenym.attack.ranked_fusion import RankedFusion
+from voicenym.attack.channels.channel_branches import Branch
+from voicenym.attack.fusion.ranked_fusion import RankedFusion
 from voicenym.errors import CorpusError
 from voicenym.metrics import eer
 from voicenym.verification.scoring import Array, Backend

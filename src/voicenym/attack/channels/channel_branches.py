@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.attack.channel_extractors import (
+from voicenym.attack.channels.channel_extractors import (
     NUMBER,
     PHONES,
     ProsodyMeasures,
@@ -21,7 +21,7 @@ from voicenym.attack.channel_extractors import (
     timed_phones_of,
     words_of,
 )
-from voicenym.attack.content_extractor import ContentUnits, codes_of, statistics_of
+from voicenym.attack.channels.content_extractor import ContentUnits, codes_of, statistics_of
 from voicenym.nets.words.phones import SILENCE
 from voicenym.verification import speech_timing, unit_lengths
 from voicenym.verification.authorship import CosineDelta, TfIdf, profiles
@@ -49,7 +49,7 @@ class Branch:
         train: fits a back end to measures ``[recording, measure]`` of other people and their names.
         keeps: whether some systems change the channel under no key. If so, copies under several
             keys would count as several recordings, and properties of the recording as properties of
-            the speaker; :func:`voicenym.attack.branch_weights.copies_count` decides.
+            the speaker; :func:`voicenym.attack.fusion.branch_weights.copies_count` decides.
     """
 
     name: str

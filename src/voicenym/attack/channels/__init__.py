@@ -1,0 +1,1 @@
+"""Vectors of the prosody, content, words and room of recordings, which single out speakers."""

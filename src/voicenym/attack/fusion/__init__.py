@@ -1,0 +1,1 @@
+"""Attackers on channels of speech, and fusions of channels and searches."""

@@ -1,0 +1,1 @@
+"""Attackers that search: over keys, parameters of the system, and its target voices."""

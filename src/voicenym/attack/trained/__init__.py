@@ -1,0 +1,1 @@
+"""Attackers that train a verifier on anonymized speech."""
