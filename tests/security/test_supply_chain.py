@@ -32,6 +32,7 @@ from voicenym.nets.weights import weight_files
 ROOT = Path(__file__).resolve().parents[2]
 LOCKS = sorted(path.stem for path in (ROOT / "locks").glob("*.txt"))
 FULL = ("base", "dev", "docs")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 HASH = re.compile(r"--hash=sha256:([0-9a-f]{64})")
 
 
@@ -42,9 +43,12 @@ def locked(name: str) -> list[tuple[Requirement, set[str]]]:
     return [(Requirement(line.split("--hash")[0]), set(HASH.findall(line))) for line in lines]
 
 
-def versions(name: str) -> dict[str, set[str]]:
+def versions(name: str, python: str = "") -> dict[str, set[str]]:
+    """Versions of each package in a lock; those of one Python if it is named."""
     found: dict[str, set[str]] = {}
     for requirement, _ in locked(name):
+        if python and not holds(requirement, python):
+            continue
         version = str(requirement.specifier).removeprefix("==")
         found.setdefault(canonicalize_name(requirement.name), set()).add(version)
     return found
@@ -72,17 +76,33 @@ def test_the_locks_that_the_makefile_names_are_all_there():
     assert named == set(LOCKS)
 
 
+def holds(requirement: Requirement, python: str) -> bool:
+    about = {"python_version": python, "python_full_version": f"{python}.0"}
+    return requirement.marker is None or requirement.marker.evaluate(about)
+
+
+def constraints() -> list[Requirement]:
+    lines = (ROOT / "constraints.txt").read_text("utf-8").splitlines()
+    return [Requirement(line) for line in lines if line and line[0] != "#"]
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_each_python_has_one_constraint_for_a_package(python):
+    names = [canonicalize_name(one.name) for one in constraints() if holds(one, python)]
+    assert len(set(names)) == len(names)
+    assert set(names) == {canonicalize_name(one.name) for one in constraints()}
+
+
+@pytest.mark.parametrize("python", PYTHONS)
 @pytest.mark.parametrize("name", LOCKS)
-def test_locks_hold_the_versions_of_the_constraints(name):
-    wanted = {}
-    for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines():
-        if line and line[0] != "#":
-            requirement = Requirement(line)
-            wanted[canonicalize_name(requirement.name)] = requirement.specifier
-    shared = wanted.keys() & versions(name).keys()
+def test_locks_hold_the_versions_of_the_constraints(name, python):
+    wanted = {
+        canonicalize_name(one.name): one.specifier for one in constraints() if holds(one, python)
+    }
+    shared = wanted.keys() & versions(name, python).keys()
     assert shared or name in ("croissant", "gpu", "release", "resemblyzer")
     for package in shared:
-        for version in versions(name)[package]:
+        for version in versions(name, python)[package]:
             assert wanted[package].contains(version), f"{package} {version}: run make lock"
 
 
