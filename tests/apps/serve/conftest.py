@@ -16,6 +16,9 @@ import numpy as np
 import pytest
 import soundfile
 
+SECONDS_TO_ANSWER = 60
+"""How long a server may leave its first request without an answer."""
+
 
 @dataclass(frozen=True)
 class Server:
@@ -103,12 +106,15 @@ def serving(
             while b"serves at" not in (text := log.read_bytes()):
                 assert process.poll() is None, text.decode()
             url = text.decode().split("serves at ")[1].split()[0]
+            end = time.monotonic() + SECONDS_TO_ANSWER
             while True:
                 try:
                     httpx.get(f"{url}/health", verify=verify).raise_for_status()
                     break
-                except httpx.TransportError:
+                except httpx.TransportError:  # a refused certificate, too
                     assert process.poll() is None
+                    if time.monotonic() > end:
+                        raise
             yield Server(url, process, folder, tokens, log)
         finally:
             process.terminate()
