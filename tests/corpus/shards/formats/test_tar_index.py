@@ -6,7 +6,7 @@ import tarfile
 import pytest
 from shard_material import web_shard
 
-from voicenym.corpus.shards.formats.tar_index import PADDING, index
+from voicenym.corpus.shards.formats.tar_index import MOST_HEADER, PADDING, index
 from voicenym.errors import CorpusError
 
 
@@ -34,3 +34,27 @@ def test_any_number_of_zeros_may_follow_the_end_mark(shard, padding):
     whole = shard.rstrip(b"\0")
     whole += bytes(-len(whole) % 512)
     assert len(index(io.BytesIO(whole + bytes(padding)), "a.tar")) == 2
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_headers_of_one_member_are_limited_together(shard, kind):
+    """However few bytes tarfile reads at a time: other headers may follow each other, too."""
+    long = tarfile.TarInfo("x")
+    long.type, long.size = kind, MOST_HEADER // 8
+    one = long.tobuf(tarfile.USTAR_FORMAT) + b"20 comment=12345678\n".ljust(long.size, b"\0")
+    assert len(index(io.BytesIO(one + shard), "a.tar")) in (2, 3)
+    read = io.BytesIO(8 * one + shard)
+    with pytest.raises(CorpusError, match="a header is larger than 1 MiB"):
+        index(read, "a.tar")
+    assert read.tell() <= MOST_HEADER
+
+
+def test_headers_of_many_members_have_no_limit_together(tmp_path):
+    names = [f"{number:05}{'n' * 180}" for number in range(1000)]
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as tar:
+        for name in names:
+            tar.addfile(tarfile.TarInfo(f"{name}.txt"))
+    with path.open("rb") as file:
+        assert path.stat().st_size > MOST_HEADER
+        assert [sample.name for sample in index(file, "a.tar")] == names

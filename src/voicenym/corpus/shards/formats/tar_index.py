@@ -11,7 +11,7 @@ import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 from voicenym.corpus.readers.id_checks import check_id, printable
 from voicenym.corpus.shards.formats.shard_sample import MOST_TEXT, is_sound
@@ -64,15 +64,25 @@ class TarSample:
 
 
 class _HeadersOnly:
-    """A file from which headers of a limited size are read."""
+    """A file from which headers of a limited size are read.
+
+    All bytes of a member's headers count, since a header can be read in pieces, as Python 3.14.8
+    does (gh-151497), and headers can follow each other.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        self._left = MOST_HEADER
         self.seek, self.tell = file.seek, file.tell
 
+    def begin_member(self) -> None:
+        """What is read from here on is another member's."""
+        self._left = MOST_HEADER
+
     def read(self, size: int = -1) -> bytes:
-        if not 0 <= size <= MOST_HEADER:
+        if not 0 <= size <= self._left:
             raise tarfile.ReadError("a header is larger than 1 MiB")
+        self._left -= size
         return self._file.read(size)
 
 
@@ -104,9 +114,10 @@ def index(
     found: dict[str, TarSample] = {}
     count = 0
     try:
-        headers: Any = _HeadersOnly(file)
-        with tarfile.open(fileobj=headers, mode="r:") as tar:
+        headers = _HeadersOnly(file)
+        with tarfile.open(fileobj=cast(Any, headers), mode="r:") as tar:
             while (info := tar.next()) is not None:
+                headers.begin_member()
                 count += 1
                 tar.members = []  # type: ignore[attr-defined]  # it would remember all of them
                 if count > MOST_MEMBERS:
