@@ -156,11 +156,12 @@ class JobRunner:
             self._threads, self._run, task, report, lambda: bool(given_up), started
         )
         try:
-            return await asyncio.shield(waiting)
+            await asyncio.wait([waiting])  # shield would log how given up work ends as a defect
         except asyncio.CancelledError:
             given_up.append(True)
             await asyncio.gather(waiting, return_exceptions=True)  # it removes its process
             raise
+        return await waiting
 
     def _copying(self) -> processes.ForkedContext:
         """Context whose processes are copies of the copied process."""

@@ -94,12 +94,13 @@ class LiveRunner:
         """
         starting = asyncio.ensure_future(asyncio.to_thread(_start, task))
         try:
-            process, ours = await asyncio.shield(starting)
+            await asyncio.wait([starting])  # shield would log a failure after the end as a defect
         except asyncio.CancelledError:
             process, ours = await starting
             ours.close()
             process.kill()
             raise
+        process, ours = await starting
         reader, writer = await asyncio.open_connection(sock=ours)
         return LiveWorker(process, reader, writer)
 
