@@ -74,6 +74,22 @@ def of_path(error: OSError) -> VoicenymError | None:
     return VoicenymError(f"{os.fsdecode(error.filename)}: {error.strerror}; {cure}")
 
 
+def check_path(path: str | os.PathLike[str]) -> None:
+    """Checks that the system can tell what lies at a path, if anything: from Python 3.14 on,
+    ``Path.exists`` and ``is_dir`` take a path that it refuses for one where nothing lies.
+
+    Raises:
+        OSError: the name is too long, or a folder may not be searched.
+    """
+    try:
+        os.stat(path)
+    except ValueError:  # a character that no path has
+        return
+    except OSError as error:
+        if error.errno in (errno.ENAMETOOLONG, errno.EACCES):
+            raise
+
+
 class AudioError(VoicenymError):
     """A recording that cannot be read, written or anonymized as it is."""
 

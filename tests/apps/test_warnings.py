@@ -57,6 +57,7 @@ def test_a_file_name_neither_writes_lines_nor_moves_the_cursor(command, tmp_path
         (("anonymize", "circle", "-s", "mcadams", "-o", "new.wav"), "cannot be opened"),
         (("mark", "s.wav", "-o", "LONG.wav", "--audible"), "File name too long"),
         (("speakers", "s.wav", "-o", "LONG.rttm"), "File name too long"),
+        (("evaluate", "LONG", "-s", "mcadams", "-o", "report"), "File name too long"),
     ],
 )
 def test_a_path_that_the_system_refuses_is_one_line(words, said, command, tmp_path, sample):

@@ -17,7 +17,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.shards import shard_plan
 from voicenym.corpus.shards.stores import store_locations
 from voicenym.corpus.skipped import STRICT, LeftOut
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError, VoicenymError, check_path
 
 FILES = "files"
 """Name of files of another anonymizer."""
@@ -97,6 +97,7 @@ def recordings(
     """
     if (shards := shards_in(source)) is not None:
         return _of_shards(shards, split, corpus, left_out, level, field)
+    check_path(source)
     if not source.exists():
         raise CorpusError(f"{source}: no such file or folder; check the name")
     if source.is_dir() and kaldi_utterances.is_kaldi(source):

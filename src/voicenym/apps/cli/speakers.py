@@ -12,7 +12,7 @@ from voicenym.apps.cli.options.speaker_options import NAME
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.interrupted_work import until_done, voices_before
 from voicenym.apps.cli.terminal.progress import Progress
-from voicenym.errors import DiarizationError
+from voicenym.errors import DiarizationError, check_path
 
 if TYPE_CHECKING:
     from voicenym.diarization.turn_doubts import Doubt
@@ -71,6 +71,7 @@ def speakers(
     say = Messages(quiet)
     if output is not None:
         turn_files.format_of(output)
+        check_path(output)
         if not overwrite and output.exists():
             raise DiarizationError(
                 f"{output}: exists already; add --overwrite to replace it, or choose another name "

@@ -13,7 +13,7 @@ from voicenym.audio.container_files.containers import output_suffix
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS, walk
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, check_path
 from voicenym.pseudonym import Key
 from voicenym.special_files import special_kind
 
@@ -101,6 +101,8 @@ def plan(
         raise CorpusError("--speaker and --speaker-level both name the speaker; leave one out")
     if speaker == "":
         raise CorpusError("--speaker: the name is empty; give one, or leave it out")
+    for path in (*inputs, *([] if output is None else [output])):
+        check_path(path)
     items: list[Item] = []
     several = len(inputs) > 1
     if output is not None and (several or any(source.is_dir() for source in inputs)):

@@ -25,7 +25,7 @@ from voicenym.corpus.shards.shard_unit import (
 )
 from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.corpus.shards.stores.object_store import Listed
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, check_path
 from voicenym.special_files import special_kind
 
 
@@ -189,6 +189,7 @@ def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
     if store_locations.is_url(root):
         return _without_outputs(root, f"{output}/", object_store.find(root), skipped)
     path = Path(root)
+    check_path(path)
     if not os.path.lexists(path):
         raise CorpusError(f"{root}: no such file or folder; check the name")
     if not path.exists():
