@@ -33,11 +33,12 @@ def pseudonym_with_sign(system, positive):
     return next(p for p in names if (system.semitones(p) > 0) == positive)
 
 
+@pytest.mark.parametrize("delay", ["usual", "short"])
 @pytest.mark.parametrize("positive", [True, False])
 @pytest.mark.parametrize("semitones", [2.0, 3.7, 5.0, 12.0])
 @pytest.mark.parametrize("rate", [8_000, 11_025, 16_000])
-def test_sine_moves_by_rho(rate, semitones, positive):
-    system = voicenym.load("pv-tsm", low=semitones, high=semitones)
+def test_sine_moves_by_rho(rate, semitones, positive, delay):
+    system = voicenym.load("pv-tsm", low=semitones, high=semitones, delay=delay)
     pseudonym = pseudonym_with_sign(system, positive)
     signal = tone(440.0, rate=rate)
     out = system(voicenym.Audio(signal, rate), pseudonym).samples
@@ -56,8 +57,9 @@ def test_semitones_are_within_limits_and_go_both_ways():
     assert 60 < sum(n > 0 for n in drawn) < 140
 
 
-def test_no_shift_is_the_identity():
-    system = voicenym.load("pv-tsm", low=0.0, high=0.0)
+@pytest.mark.parametrize("delay", ["usual", "short"])
+def test_no_shift_is_the_identity(delay):
+    system = voicenym.load("pv-tsm", low=0.0, high=0.0, delay=delay)
     signal = voice()
     out = system(voicenym.Audio(signal, RATE), KEY.pseudonym("a")).samples
     torch.testing.assert_close(out, signal, rtol=0, atol=1e-5)
@@ -132,3 +134,19 @@ def test_level_of_real_speech():
         signal = torch.from_numpy(samples)
         out = system(voicenym.Audio(signal, rate), KEY.pseudonym(file.parent.name)).samples
         assert abs(db(out, signal)) < 1.0
+
+
+def test_a_short_delay_comes_60_ms_sooner_and_its_stream_equals_the_file():
+    pseudonym, signal = KEY.pseudonym("a"), voice()
+    usual, short = (voicenym.load("pv-tsm", delay=delay) for delay in ("usual", "short"))
+    delays = [system.stream(pseudonym, RATE).latency for system in (usual, short)]
+    assert delays[0] - delays[1] == 0.060 * RATE
+    file = short(voicenym.Audio(signal, RATE), pseudonym).samples
+    stream = short.stream(pseudonym, RATE)
+    parts = [stream.push(part) for part in signal.split([7, 20_000, 113, len(signal) - 20_120])]
+    torch.testing.assert_close(torch.cat([*parts, stream.flush()]), file, atol=1e-5, rtol=0)
+    assert abs(db(file, signal)) < 1.0
+    assert "delay" not in usual.parameters()
+    assert short.parameters()["delay"] == "short"
+    with pytest.raises(UnknownSystemError, match="usual or short"):
+        voicenym.load("pv-tsm", delay="long")

@@ -131,3 +131,46 @@ def test_shares_of_pulses_and_noise_are_looked_up_by_the_voicing(levels):
         voicing = torch.tensor(levels)[(voicing * len(levels)).long()]
     for found, expected in zip(core._shares(voicing), core._shares_of(voicing), strict=True):
         assert torch.equal(found, expected)
+
+
+def live(system, signal, *sizes, name="b"):
+    stream = system.stream(KEY.pseudonym(name), RATE, low_delay=True)
+    parts = signal.split(list(sizes)) if sizes else [signal]
+    return torch.cat([*(stream.push(part) for part in parts), stream.flush()])
+
+
+def test_a_short_delay_waits_for_a_frame_alone_and_changes_no_file():
+    usual, short = (load("recast", delay=delay) for delay in ("usual", "short"))
+    streams = [one.stream(KEY.pseudonym("a"), RATE, low_delay=True) for one in (usual, short)]
+    assert streams[0].latency > 0.12 * RATE
+    assert streams[1].latency < 0.02 * RATE
+    audio = Audio(vowel(130), RATE)
+    files = [one(audio, KEY.pseudonym("a")).samples for one in (usual, short)]
+    assert torch.equal(*files)
+
+
+def test_a_short_delay_gives_the_drawn_register_and_the_level_whatever_the_blocks():
+    short, signal = load("recast", delay="short"), vowel(200, seconds=6.0)
+    out = live(short, signal)
+    drawn = short.median_f0(KEY.pseudonym("b"))
+    assert median_f0(out[-RATE:]) == pytest.approx(drawn, rel=0.10)
+    level = 10 * math.log10(out[-RATE:].square().mean() / signal[-RATE:].square().mean())
+    assert abs(level) < 1.0
+    blocks = [37, 5000, 160, 1, 20000]
+    in_parts = live(short, signal, *blocks, len(signal) - sum(blocks))
+    torch.testing.assert_close(in_parts, out, atol=2e-4, rtol=0)
+
+
+def test_a_short_delay_speaks_no_sound_of_the_original_in_the_first_frames():
+    signal = vowel(130, seconds=0.3)
+    out = live(load("recast", delay="short"), signal)
+    spectra = torch.fft.rfft(signal, 16384), torch.fft.rfft(out, 16384)
+    correlation = torch.fft.irfft(spectra[0].conj() * spectra[1])
+    assert correlation.abs().max() < 0.35 * signal.norm() * out.norm()
+
+
+def test_the_usual_delay_is_named_as_releases_without_it_did():
+    assert "delay" not in load("recast").parameters()
+    assert load("recast", delay="short").parameters()["delay"] == "short"
+    with pytest.raises(UnknownSystemError, match="usual or short"):
+        load("recast", delay="none")

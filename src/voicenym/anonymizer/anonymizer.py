@@ -19,7 +19,7 @@ from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.errors import AudioError, UnknownSystemError
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
 
     import torch
 
@@ -84,6 +84,9 @@ class Anonymizer(VoiceChoice, ABC):
     running_averages: ClassVar[bool] = False
     """Whether a live stream knows only averages so far, where a recording has a profile: the stream
     differs from the recording, and protects less."""
+    unnamed_values: ClassVar[Mapping[str, Any]] = {}
+    """Values of parameters that came after others, with which the system does what it did before:
+    :meth:`parameters` leaves them out, so that settings keep the names that releases gave them."""
     last_live_revision: ClassVar[int] = 0
     """Revision that changed live streams last: those of later ones are the same. 0: the latest."""
 
@@ -375,8 +378,10 @@ class Anonymizer(VoiceChoice, ABC):
         raise NotImplementedError(f"{self.card.name} needs no profile")
 
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name, without the revision and without wishes that there are not; none
-        depends on a key.
+        """The parameters by name, without the revision, without wishes that there are not and
+        without :attr:`unnamed_values`; none depends on a key.
         """
+        values = dataclasses.asdict(self)
         left_out = {"revision", *self.unset_wishes, *(() if self.live else ("live",))}
-        return {name: v for name, v in dataclasses.asdict(self).items() if name not in left_out}
+        left_out |= {name for name, usual in self.unnamed_values.items() if values[name] == usual}
+        return {name: value for name, value in values.items() if name not in left_out}

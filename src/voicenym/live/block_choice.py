@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 LENGTHS = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)
 """Block lengths in seconds, shortest first."""
-OF_DEVICES = (0.008,)
-"""Block lengths in seconds that are tried for devices as well: 8 ms is the hop of some systems
-(``vtln``, ``pv-tsm``), whose frames are complete sooner than with blocks of 10 ms.
+OF_DEVICES = (0.008, 0.007)
+"""Block lengths in seconds that are tried for devices as well: they are hops of some systems
+(``vtln`` and ``pv-tsm``; ``pv-tsm`` with a short delay), whose frames are complete sooner than with
+blocks of 10 ms.
 """
 WORTH = 0.25
 """Share of a block that another length must save: shorter blocks cost more time and are late more

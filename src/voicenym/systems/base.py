@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -55,6 +55,7 @@ class Base(Anonymizer):
     precision: str = SINGLE
 
     running_averages: ClassVar[bool] = True
+    unnamed_values: ClassVar[Mapping[str, Any]] = {"precision": SINGLE}
     card: ClassVar[Card] = Card(
         name="base",
         title="Bundled small model: content, pitch and power resynthesised in a drawn voice",
@@ -176,12 +177,6 @@ class Base(Anonymizer):
     def parts(self) -> Parts:
         """Content encoder, synthesizer and voice model, on the device."""
         return _loaded(self.weights or str(BUNDLED), self.device, self.precision)
-
-    def parameters(self) -> dict[str, Any]:
-        found = super().parameters()
-        if self.precision == SINGLE:
-            del found["precision"]
-        return found
 
     @functools.cached_property
     def _method(self) -> Identity | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
+from voicenym.anonymizer.live_delay import SHORT, USUAL, check_delay
 from voicenym.dsp.envelopes import envelope
 from voicenym.dsp.envelopes.average_voice import AverageVoice, AverageVoiceReader, EnvelopeFrames
 from voicenym.dsp.envelopes.frequency_warps import bent_bins
@@ -27,7 +28,8 @@ from voicenym.dsp.pitch.f0_statistics import (
     register,
     typical,
 )
-from voicenym.dsp.pitch.online import Pitch
+from voicenym.dsp.pitch.frame_voicing import FrameVoicing
+from voicenym.dsp.pitch.online import Pitch, PitchStream
 from voicenym.dsp.pitch.recorded_pitch import PitchFollower
 from voicenym.dsp.voice_source import Noise, PulseTrain
 from voicenym.errors import UnknownSystemError
@@ -40,6 +42,11 @@ TYPICAL_LEVEL = 0.0225
 """RMS of ordinary speech, -33 dBFS."""
 PRIOR_SECONDS = 1.0
 """Weight of the typical voice at the start of a live stream, in seconds of speech."""
+
+SHORT_FRAMES = (0.010, 2)
+"""Hop in seconds, and hops of a frame, of live streams with a short delay."""
+SHORT_LOOKAHEAD = 1
+"""Frames that the F0 tracker looks ahead with a short delay: F0 is late by so much less."""
 
 FEW_LEVELS = 8
 """Frames for each level of voicing from which on a table of levels costs less than the frames."""
@@ -66,6 +73,8 @@ class Recast(Anonymizer):
         bend: size of the random bends of the frequency axis, in radians.
         colour: deviation of the drawn mean envelope from the average one, in standard deviations of
             real speakers.
+        delay: of live streams: ``usual``, or ``short``, with which the sound comes 0.11 s sooner
+            and F0 0.05 s after it; frames of 20 ms decide themselves whether they are voiced.
     """
 
     register_low: float = 90.0
@@ -73,7 +82,9 @@ class Recast(Anonymizer):
     length: float = 0.08
     bend: float = 0.06
     colour: float = 1.0
+    delay: str = USUAL
 
+    unnamed_values: ClassVar[Mapping[str, Any]] = {"delay": USUAL}
     running_averages: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         name="recast",
@@ -101,7 +112,8 @@ class Recast(Anonymizer):
             "formant movements, accent, rhythm and words remain the speaker's: an attacker who "
             "trains on its output is not stopped",
             "the output sounds vocoded; music and overlapping talkers are reproduced badly",
-            "live, the first seconds of a stream are anonymized with a typical voice's averages",
+            "live, the first seconds of a stream are anonymized with a typical voice's averages; "
+            "with delay=short the pitch follows 0.05 s late",
         ),
     )
 
@@ -116,6 +128,7 @@ class Recast(Anonymizer):
                 raise UnknownSystemError(
                     f"recast: {name} must be from 0 to {most}, not {getattr(self, name)}"
                 )
+        check_delay(self.card.name, self.delay)
 
     def median_f0(self, pseudonym: Pseudonym) -> float:
         return math.exp(self.mean_log_f0(pseudonym))
@@ -156,9 +169,14 @@ class _Core:
     ) -> None:
         device, rows = system.device, len(pseudonyms)
         self._rate, self._rows = rate, rows
-        self._frames = EnvelopeFrames(rate, device)
+        short = profile is None and system.delay == SHORT
+        self._frames = EnvelopeFrames(rate, device, *(SHORT_FRAMES if short else ()))
         track = None if profile is None else profile.pitch
-        self._pitch = PitchFollower(rows, rate, track, device)
+        self._pitch: PitchStream | PitchFollower = (
+            PitchStream(rows, rate, lookahead=SHORT_LOOKAHEAD, device=device)
+            if short
+            else PitchFollower(rows, rate, track, device)
+        )
         self._pitch_hop = self._pitch.hop
         self._pulses = PulseTrain(rows, rate, device)
         self._noise = Noise(pseudonyms, "recast.noise", device)
@@ -166,6 +184,7 @@ class _Core:
         # signal, pulses, noise, voicing and, without a profile, the average of ln F0
         self._groups = 4 if profile is not None else 5
         cut = self._frames
+        self._voicing = FrameVoicing(rows, cut.length, cut.hop, rate, device) if short else None
         self._overlap = OverlapAdd(
             self._groups * rows, cut.length, cut.hop, self._process, device, outputs=rows
         )
@@ -198,12 +217,16 @@ class _Core:
         self._seen = 0  # frames so far
         self._remaining = 0  # samples that were pushed and not yet given back
         self._pending = torch.zeros(rows, 0, device=device)
-        # targets not yet used, from the last used on
-        self._f0 = torch.zeros(rows, 0, device=device)
-        self._voiced = torch.zeros(rows, 0, device=device)
-        self._mean_f0 = torch.zeros(rows, 0, device=device)  # ln, above the typical one
+        # with a short delay F0 is so many frames late, and nothing waits for it
+        wait = self._pitch.latency + self._pitch_hop
+        late = -(-wait // self._pitch_hop) if short else 0
         self._last_f0 = self._register.exp()[:, None].clone()
-        self.latency = self._pitch.latency + self._pitch_hop + self._overlap.latency
+        # targets not yet used, from the last used on, and the samples since that one
+        self._f0 = self._last_f0.repeat(1, late)
+        self._voiced = torch.zeros(rows, late, device=device)
+        self._mean_f0 = torch.zeros(rows, late, device=device)  # ln, above the typical one
+        self._within = 0
+        self.latency = self._overlap.latency + (0 if short else wait)
 
     def push(self, block: torch.Tensor) -> torch.Tensor:
         self._remaining += block.shape[1]
@@ -244,24 +267,27 @@ class _Core:
     def _synthesize(self) -> torch.Tensor:
         """Synthesises the pending samples that lie between known pitch frames."""
         hop = self._pitch_hop
-        ready = min(max(0, self._f0.shape[1] - 1) * hop, self._pending.shape[1])
-        steps = -(-ready // hop)
+        known = max(0, self._f0.shape[1] - 1) * hop - self._within
+        ready = min(max(0, known), self._pending.shape[1])
         if ready == 0:
             empty = self._pending.new_zeros(self._groups * self._rows, 0)
             return self._overlap.push(empty)
+        first, last = self._within, self._within + ready
+        steps = -(-last // hop)
         share = torch.arange(hop, device=self._pending.device) / hop
 
         def per_sample(values: torch.Tensor) -> torch.Tensor:
             left, right = values[:, :steps, None], values[:, 1 : steps + 1, None]
-            return (left + (right - left) * share).reshape(self._rows, -1)[:, :ready]
+            return (left + (right - left) * share).reshape(self._rows, -1)[:, first:last]
 
         f0, voiced = per_sample(self._f0), per_sample(self._voiced)
         stacked = [self._pending[:, :ready], self._pulses.next(f0), self._noise.next(ready), voiced]
         if self._profile is None:
             stacked.append(per_sample(self._mean_f0))
-            self._mean_f0 = self._mean_f0[:, steps:]
+            self._mean_f0 = self._mean_f0[:, last // hop :]
         self._pending = self._pending[:, ready:]
-        self._f0, self._voiced = self._f0[:, steps:], self._voiced[:, steps:]
+        self._f0, self._voiced = self._f0[:, last // hop :], self._voiced[:, last // hop :]
+        self._within = last % hop
         return self._overlap.push(torch.cat(stacked))
 
     def _process(self, stacked: torch.Tensor) -> torch.Tensor:
@@ -284,12 +310,17 @@ class _Core:
         changed = envelope.warp_bins(change, positions) + self._target[:, None]
         filters = envelope.minimum_phase(changed)
 
-        harmonic, noisy = self._shares(voicing[..., sizes.length // 2])
+        voiced = voicing[..., sizes.length // 2]
+        if self._voicing is not None:
+            voiced = self._voicing(signal, voiced)
+        harmonic, noisy = self._shares(voiced)
         source = _weighted(torch.fft.rfft(pulses * sizes.window), harmonic)
         source += _weighted(torch.fft.rfft(noise * sizes.window), noisy)
         made = torch.fft.irfft(source.mul_(filters), n=sizes.length)
-        # sqrt-Hann twice at a hop of a quarter adds up to two
-        return envelope.keep_energy(made.mul_(sizes.window), windowed.mul_(sizes.window), 0.5)
+        # sqrt-Hann twice adds up to half the number of hops in a window
+        return envelope.keep_energy(
+            made.mul_(sizes.window), windowed.mul_(sizes.window), 2 * sizes.hop / sizes.length
+        )
 
     def _shares(self, voicing: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Magnitudes of pulses and of noise by frequency, ``[row, frame, bin]``, from the voicing

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core
+from voicenym.anonymizer.live_delay import SHORT, USUAL, check_delay
 from voicenym.dsp.analysis_memory import analysed
 from voicenym.dsp.envelopes import envelope
 from voicenym.dsp.envelopes.frequency_warps import bilinear, quadratic
@@ -32,8 +33,7 @@ LEAST_SHIFT, MOST_SHIFT = 0.17, 0.30
 """Limits of the mean change of ln frequency over the speech band (revision 2)."""
 WIDER = 1.2
 """Factor on the largest distortion, which leaves enough warps between these limits (revision 2)."""
-USUAL = "usual"
-FRAMES: Mapping[str, tuple[float, int]] = {USUAL: (0.008, 4), "short": (0.010, 2)}
+FRAMES: Mapping[str, tuple[float, int]] = {USUAL: (0.008, 4), SHORT: (0.010, 2)}
 """Hop in seconds, and hops of a window, by the delay that is asked for."""
 
 
@@ -126,6 +126,7 @@ class Vtln(Anonymizer):
     warp: str = "composed"
     delay: str = USUAL
 
+    unnamed_values: ClassVar[Mapping[str, Any]] = {"delay": USUAL}
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     card: ClassVar[Card] = Card(
         name="vtln",
@@ -177,14 +178,7 @@ class Vtln(Anonymizer):
             raise UnknownSystemError(
                 f"vtln: warp is composed, bilinear or quadratic, not {self.warp!r}"
             )
-        if self.delay not in FRAMES:
-            raise UnknownSystemError(f"vtln: delay is usual or short, not {self.delay!r}")
-
-    def parameters(self) -> dict[str, Any]:
-        found = super().parameters()
-        if self.delay == USUAL:  # as releases without this parameter have it
-            del found["delay"]
-        return found
+        check_delay(self.card.name, self.delay)
 
     def warped(self, pseudonym: Pseudonym, omega: torch.Tensor) -> torch.Tensor:
         """Warp h(w) of a pseudonym at ``omega`` in [0, pi], float64."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from voicenym.anonymizer import Card, Core
+from voicenym.anonymizer.live_delay import SHORT, USUAL
 from voicenym.errors import UnknownSystemError
 from voicenym.identity import METHODS, Identity
 from voicenym.identity.mixture import Mixture
@@ -25,8 +26,7 @@ from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 from voicenym.resynthesis.pipeline.profile_reader import nobody
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
 
-USUAL = "usual"
-DELAYS: Mapping[str, LiveSteps | None] = {USUAL: None, "short": LiveSteps(2, 2)}
+DELAYS: Mapping[str, LiveSteps | None] = {USUAL: None, SHORT: LiveSteps(2, 2)}
 """Steps of live streams by the delay that is asked for; None for those of the live encoder."""
 
 
@@ -79,6 +79,11 @@ class WordCodes(Pipeline):
     streams: ClassVar[bool] = True
     running_averages: ClassVar[bool] = True
     revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5, 6, 7, 8)
+    unnamed_values: ClassVar[Mapping[str, Any]] = {
+        "precision": SINGLE,
+        "delay": USUAL,
+        "accent": "",
+    }
     coarse_silence_from: ClassVar[int] = 5
     live_encoder_from: ClassVar[int] = 6
     of_recordings_alone: ClassVar[int] = 7
@@ -266,15 +271,6 @@ class WordCodes(Pipeline):
         self.synthesizer_of(self.revision or self.revisions[-1])
         if self.prosody.accent in NATIVE:
             assembly.part(self.folder, self.prosody.accent)
-
-    def parameters(self) -> dict[str, Any]:
-        found = super().parameters()
-        for name, usual in (("precision", SINGLE), ("delay", USUAL)):
-            if found[name] == usual:  # as the former revisions have them
-                del found[name]
-        if not self.accent:
-            del found["accent"]
-        return found
 
     def own(self, folder: Path) -> Identity:
         return Mixture(str(assembly.part(folder, "mixture")), sex=self.sex)

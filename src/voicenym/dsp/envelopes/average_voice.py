@@ -17,6 +17,8 @@ from voicenym.dsp.pitch.online import Pitch
 from voicenym.dsp.pitch.recorded_pitch import PitchRecorder, RecordedPitch
 
 FRAME_HOP = 0.008
+OVERLAP = 4
+"""Hops of a frame."""
 KEPT_SECONDS = 40.0
 """Longest recording whose envelopes are kept for the second pass: 130 KB a second."""
 
@@ -62,11 +64,20 @@ class AverageVoice:
 
 
 class EnvelopeFrames:
-    """Frame sizes at a sample rate, and the spectral envelope of windowed frames."""
+    """Frame sizes at a sample rate, and the spectral envelope of windowed frames.
 
-    def __init__(self, rate: int, device: str) -> None:
-        self.hop = round(FRAME_HOP * rate)
-        self.length = 4 * self.hop
+    Args:
+        rate: in Hz.
+        device: of the frames.
+        hop: in seconds.
+        overlap: hops of a frame.
+    """
+
+    def __init__(
+        self, rate: int, device: str, hop: float = FRAME_HOP, overlap: int = OVERLAP
+    ) -> None:
+        self.hop = round(hop * rate)
+        self.length = overlap * self.hop
         self.bins = self.length // 2 + 1
         self.window = root_hann(self.length).to(device)
         self._coefficients = round(envelope.QUEFRENCY * rate)

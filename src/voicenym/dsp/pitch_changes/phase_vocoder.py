@@ -37,10 +37,12 @@ class PitchShifter:
 
     Args:
         ratios: rho of each row, 0.5 to 2.
-        hop: H_a in samples; the window is ``OVERLAP * hop`` long.
-        length: of the frames given and returned, in samples, even and at least
-            ``OVERLAP * hop / min(ratios)``; the window is in their middle.
+        hop: H_a in samples; the window is ``overlap * hop`` long.
+        length: of the frames given and returned, in samples, a multiple of 2 hops, at least the
+            window, which is in their middle. Below ``window / min(ratios)`` stretched frames lose
+            their ends, under a window of this length.
         device: where the frames are.
+        overlap: hops of the window.
     """
 
     def __init__(
@@ -49,8 +51,9 @@ class PitchShifter:
         hop: int,
         length: int,
         device: str | torch.device = "cpu",
+        overlap: int = OVERLAP,
     ) -> None:
-        self.window_length = OVERLAP * hop
+        self.window_length = overlap * hop
         self._hop, self._length = hop, length
         size = self.window_length
         bins = size // 2 + 1
@@ -72,12 +75,15 @@ class PitchShifter:
         whole = [_matrices(ratio, size, length, torch.device(device)) for ratio in distinct]
         self._synthesis = [matrices for matrices, _ in whole]
         self._smaller = [matrices for _, matrices in whole]
-        windows = torch.stack([_output_window(ratio, size, length, **double) for ratio in distinct])
-        windows = windows.to(device)
+        first = torch.stack([_output_window(ratio, size, length, **double) for ratio in distinct])
+        least = size / length  # ratio at which the window fills the frame
+        second = torch.stack(
+            [_output_window(max(ratio, least), size, length, **double) for ratio in distinct]
+        )
+        first, second = first.to(device), second.to(device)
         # both windows of all frames over a sample: a function of its place within the hop
-        total = windows.square().reshape(len(distinct), -1, hop).sum(1)
-        scaled = windows / total.repeat(1, length // hop)
-        self._windows = windows.float()[self._kind][:, None]
+        total = (first * second).reshape(len(distinct), -1, hop).sum(1)
+        scaled = second / total.repeat(1, length // hop)
         self._output_windows = scaled.float()[self._kind][:, None]
 
     def __call__(self, frames: torch.Tensor) -> torch.Tensor:
