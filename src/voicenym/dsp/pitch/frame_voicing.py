@@ -2,8 +2,9 @@
 
 A linear logistic regression on six measures of a frame of 20 ms was fitted to Praat's voicing of
 150 recordings of LibriSpeech and speechocean762 (train). On 60 recordings of speechocean762 (dev)
-it agrees with Praat in 91.8 % of the frames; :class:`voicenym.dsp.pitch.online.PitchStream`, which
-waits for 90 ms, in 89.5 %, and in 79.1 % where its voicing is 50 ms late.
+it agrees with Praat in 91.6 % of the frames; :class:`voicenym.dsp.pitch.online.PitchStream`, which
+waits for 90 ms, in 89.5 %, and in 79.5 % where its voicing is 50 ms late
+(``benchmarks/studies/frame_voicing.py``).
 """
 
 from __future__ import annotations
@@ -18,14 +19,8 @@ BANDS = ((60.0, 500.0), (500.0, 1000.0), (1000.0, 2000.0), (2000.0, 3900.0))
 """Bands in Hz whose ratios of energy count."""
 LEAST_PERIOD, MOST_PERIOD = 0.0022, 0.0125
 """Periods in seconds among which the autocorrelation of a frame has its peak."""
-RATIO_WEIGHTS = (0.14, 0.42, 0.17)
-"""Of the ln energy of each band over that of the next."""
-LEVEL_WEIGHT = 1.1
-"""Of the ln level relative to the loudest frame so far."""
-PERIODIC_WEIGHT = 5.0
-"""Of the peak of the normalised autocorrelation."""
-LATE_WEIGHT = 1.96
-"""Of the voicing that the tracker last gave."""
+WEIGHTS = (0.14, 0.42, 0.17, 1.1, 5.0, 1.96)
+"""Of the measures, in the order of :meth:`FrameVoicing.measures`."""
 BIAS = -4.06
 DECISION = 5.0
 """Factor on the logit, which makes frames that are half voiced rare: mixtures of pulses and noise
@@ -56,7 +51,7 @@ class FrameVoicing:
         hertz = torch.arange(self._fft // 2 + 1) * rate / self._fft
         inside = [((hertz >= low) & (hertz < high)).float() for low, high in BANDS]
         self._bands = torch.stack(inside, dim=1).to(device)
-        self._ratios = torch.tensor(RATIO_WEIGHTS, device=device)
+        self._weights = torch.tensor(WEIGHTS, device=device)
         # so that the loudest frame fades by 20 dB in FADE_SECONDS
         self._fade = math.log(10.0) * hop / (FADE_SECONDS * rate)
         self._loudest = torch.full((rows, 1), 0.5 * math.log(QUIET), device=device)
@@ -69,23 +64,27 @@ class FrameVoicing:
             frames: that follow those of the call before.
             late: ``[row, frame]``, the last known voicing, 0 to 1.
         """
+        logit = self.measures(frames, late) @ self._weights + BIAS
+        voicing = torch.sigmoid(DECISION * logit)
+        return torch.where(frames.square().sum(-1) > QUIET, voicing, 0.0)
+
+    def measures(self, frames: torch.Tensor, late: torch.Tensor) -> torch.Tensor:
+        """Measures ``[row, frame, 6]``: ln energy of each band over that of the next; ln level over
+        that of the loudest frame so far; peak of the autocorrelation over that of no lag; and the
+        last known voicing. Arguments as of the call.
+        """
         centred = (frames - frames.mean(-1, keepdim=True)) * self._window
         spectrum = torch.fft.rfft(centred, n=self._fft)
         power = spectrum.real.square() + spectrum.imag.square()
         bands = (power @ self._bands).add_(QUIET)
         logs = bands.log()
         level = 0.5 * bands.sum(-1).log()
-        periodic = torch.fft.irfft(power, n=self._fft)
-        peak = (periodic[..., self._lags] * self._unbias).amax(-1)
-        peak = (peak / periodic[..., 0].clamp_min(QUIET)).clamp(0.0, 1.0)
-        logit = (
-            (logs[..., :-1] - logs[..., 1:]) @ self._ratios
-            + LEVEL_WEIGHT * (level - self._loudest_until(level)).clamp_max(0.0)
-            + PERIODIC_WEIGHT * peak
-            + LATE_WEIGHT * late
-            + BIAS
-        )
-        return torch.where(power.sum(-1) > QUIET, torch.sigmoid(DECISION * logit), 0.0)
+        correlation = torch.fft.irfft(power, n=self._fft)
+        peak = (correlation[..., self._lags] * self._unbias).amax(-1)
+        peak = (peak / correlation[..., 0].clamp_min(QUIET)).clamp(0.0, 1.0)
+        fallen = (level - self._loudest_until(level)).clamp_max(0.0)
+        rest = torch.stack([fallen, peak, late], dim=-1)
+        return torch.cat([logs[..., :-1] - logs[..., 1:], rest], dim=-1)
 
     def _loudest_until(self, level: torch.Tensor) -> torch.Tensor:
         """Level ``[row, frame]`` of the loudest frame so far, which fades."""
