@@ -48,3 +48,25 @@ def test_long_blocks_are_processed_in_equal_parts(rows, monkeypatch):
     assert max(calls) <= 300
     assert len(calls) == -(-622 * rows // 300)
     assert min(calls) > 0.9 * max(calls)
+
+
+@pytest.mark.parametrize("unused", [0, 1, 2, 3])
+def test_what_frames_do_not_use_at_their_beginning_is_not_waited_for(unused):
+    """Frames of 32 at a hop of 8 whose last samples are added up: as many are held back less."""
+    used = 32 - 8 * unused
+
+    def process(frames: torch.Tensor) -> torch.Tensor:
+        return frames[..., -used:] * (8 / used)
+
+    signal = noise(2, 1000)
+    stream = OverlapAdd(2, 32, 8, process, unused=unused)
+    out = stream.push(signal)
+    assert out.shape[1] == 1000 - (used - 8)
+    assert stream.latency == used - 1
+    whole = torch.cat([out, stream.flush()], dim=1)
+    torch.testing.assert_close(whole, signal, atol=1e-5, rtol=0)
+
+
+def test_a_part_of_a_frame_must_be_used():
+    with pytest.raises(ValueError, match="4 of 4 hops"):
+        OverlapAdd(1, 32, 8, lambda frames: frames, unused=4)

@@ -30,9 +30,12 @@ class OverlapAdd:
     Args:
         rows: rows of the signal.
         length, hop: in samples; hop divides length.
-        process: ``[row, frame, length] -> [row, frame, length]``; both windows are its affair.
+        process: ``[row, frame, length] -> [row, frame, length - unused * hop]``; both windows are
+            its affair.
         device: where the frames are.
         outputs: rows that ``process`` returns, where it is given more than it changes.
+        unused: hops at the beginning of frames for which ``process`` returns nothing; the output
+            is finished so much sooner.
     """
 
     def __init__(
@@ -43,17 +46,21 @@ class OverlapAdd:
         process: FrameProcess,
         device: str = "cpu",
         outputs: int | None = None,
+        unused: int = 0,
     ) -> None:
         if length % hop:
             raise ValueError(f"hop {hop} must divide the frame length {length}")
+        if not 0 <= unused < length // hop:
+            raise ValueError(f"{unused} of {length // hop} hops of a frame are unused")
         self.length, self.hop = length, hop
-        self.latency = length - 1
+        self.latency = length - unused * hop - 1
         self._process = process
         self._overlap = length - hop
         self._input = torch.zeros(rows, self._overlap, device=device)
         outputs = rows if outputs is None else outputs
-        self._carry = torch.zeros(outputs, self._overlap, device=device)
-        self._skip = self._overlap  # samples of the padding, which are never given back
+        self._carried = self._overlap - unused * hop
+        self._carry = torch.zeros(outputs, self._carried, device=device)
+        self._skip = self._carried  # samples of the padding, which are never given back
         self._pushed = 0
         self._returned = 0
 
@@ -100,6 +107,6 @@ class OverlapAdd:
         for part in range(1, count):
             total[:, part : part + frames] += parts[:, :, part]
         total = total.flatten(1)
-        total[:, : self._overlap] += self._carry
+        total[:, : self._carried] += self._carry
         self._carry = total[:, frames * self.hop :].clone()
         return total[:, : frames * self.hop]

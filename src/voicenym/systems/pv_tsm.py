@@ -14,9 +14,10 @@ from voicenym.dsp.pitch_changes.phase_vocoder import OVERLAP, PitchShifter
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 
-WINDOWS: Mapping[str, tuple[float, int]] = {USUAL: (0.008, OVERLAP), SHORT: (0.007, 4)}
-"""Analysis hop in seconds, and hops of a window, by the delay that is asked for. A window of 64 ms
-resolves harmonics 62 Hz apart; one of 28 ms those of voices above 140 Hz.
+WINDOWS: Mapping[str, tuple[float, int, int]] = {USUAL: (0.008, OVERLAP, 0), SHORT: (0.007, 5, 2)}
+"""Analysis hop in seconds, hops of a window, and those at its beginning that are not returned, by
+the delay that is asked for. A window of 64 ms resolves harmonics 62 Hz apart; one of 35 ms those of
+voices above 114 Hz.
 """
 
 
@@ -30,9 +31,8 @@ class PvTsm(Anonymizer):
 
     Args:
         low, high: limits of the magnitude of n, in semitones.
-        delay: ``usual``, with windows of 64 ms, or ``short``, of 28 ms, which cut the ends of
-            stretched frames: live, the sound comes 60 ms sooner; 96 instead of 97 % of voiced
-            frames have the pitch that n asks for.
+        delay: ``usual``, with windows of 64 ms, or ``short``, of 35 ms, of which the last 21 are
+            returned: live, the sound comes 67 ms sooner.
 
     Source: Mawalim, Okada, Unoki, SPSC 2022 (T32).
     """
@@ -58,7 +58,7 @@ class PvTsm(Anonymizer):
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
             "length, channels and level are kept, without drift; live latency is 88 ms at 16 kHz, "
-            "95 ms at 48 kHz; 60 ms less with delay=short",
+            "95 ms at 48 kHz; 67 ms less with delay=short",
             "rhythm, words and the shape of the intonation are those of the speaker",
         ),
         fails=(
@@ -69,7 +69,7 @@ class PvTsm(Anonymizer):
             "speaking rate, rhythm and intonation still identify speakers",
             "a shift down leaves the top of the band empty, a shift up removes it: both reveal the "
             "direction, and nearly the size, of n",
-            "large shifts sound unnatural; sharp onsets are smeared over the 64 ms window (28 ms "
+            "large shifts sound unnatural; sharp onsets are smeared over the 64 ms window (35 ms "
             "with delay=short)",
         ),
         approximations=(
@@ -96,10 +96,11 @@ class PvTsm(Anonymizer):
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         ratios = [2.0 ** (self.semitones(pseudonym) / 12.0) for pseudonym in pseudonyms]
-        seconds, overlap = WINDOWS[self.delay]
+        seconds, overlap, unused = WINDOWS[self.delay]
         hop = 2 * round(seconds * rate / 2)
         # the same for every pseudonym: long enough for the lowest shift there is, or the window
         longest = 2.0 ** (self.high / 12.0) if self.delay == USUAL else 1.0
         hops = math.ceil(overlap * longest)
-        shifter = PitchShifter(ratios, hop, hops * hop, self.device, overlap)
-        return OverlapAdd(len(pseudonyms), hops * hop, hop, shifter, self.device)
+        shifter = PitchShifter(ratios, hop, hops * hop, self.device, overlap, unused)
+        rows = len(pseudonyms)
+        return OverlapAdd(rows, hops * hop, hop, shifter, self.device, unused=unused)

@@ -38,11 +38,12 @@ class PitchShifter:
     Args:
         ratios: rho of each row, 0.5 to 2.
         hop: H_a in samples; the window is ``overlap * hop`` long.
-        length: of the frames given and returned, in samples, a multiple of 2 hops, at least the
+        length: of the frames given, in samples, a multiple of the hop, even and at least the
             window, which is in their middle. Below ``window / min(ratios)`` stretched frames lose
             their ends, under a window of this length.
         device: where the frames are.
         overlap: hops of the window.
+        unused: hops at the beginning of frames that are not returned.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class PitchShifter:
         length: int,
         device: str | torch.device = "cpu",
         overlap: int = OVERLAP,
+        unused: int = 0,
     ) -> None:
         self.window_length = overlap * hop
         self._hop, self._length = hop, length
@@ -80,6 +82,13 @@ class PitchShifter:
         second = torch.stack(
             [_output_window(max(ratio, least), size, length, **double) for ratio in distinct]
         )
+        if unused:
+            second = second.clone()
+            second[:, : unused * hop] = 0.0
+            second[:, unused * hop :] = torch.hann_window(
+                length - unused * hop + 1, periodic=True, **double
+            )[1:]
+        self._unused = unused * hop
         first, second = first.to(device), second.to(device)
         # both windows of all frames over a sample: a function of its place within the hop
         total = (first * second).reshape(len(distinct), -1, hop).sum(1)
@@ -87,12 +96,14 @@ class PitchShifter:
         self._output_windows = scaled.float()[self._kind][:, None]
 
     def __call__(self, frames: torch.Tensor) -> torch.Tensor:
-        """Shifts consecutive frames ``[row, frame, length]``, for overlap-add at the hop."""
+        """Shifts consecutive frames ``[row, frame, length]``, for overlap-add at the hop, without
+        what is unused.
+        """
         shifted = frames.new_empty(frames.shape)
         parts = zip(frames.split(FRAMES_AT_ONCE, 1), shifted.split(FRAMES_AT_ONCE, 1), strict=True)
         for part, out in parts:
             self._shift(part, out)
-        return shifted
+        return shifted[..., self._unused :]
 
     def _shift(self, frames: torch.Tensor, shifted: torch.Tensor) -> None:
         """Writes the shifted ``frames`` to ``shifted``."""
