@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from voicenym.dsp import overlap_add
-from voicenym.dsp.overlap_add import OverlapAdd, root_hann
+from voicenym.dsp.overlap_add import OverlapAdd, last_window, root_hann
 
 
 def windowed(calls: list[int]):
@@ -70,3 +70,13 @@ def test_what_frames_do_not_use_at_their_beginning_is_not_waited_for(unused):
 def test_a_part_of_a_frame_must_be_used():
     with pytest.raises(ValueError, match="4 of 4 hops"):
         OverlapAdd(1, 32, 8, lambda frames: frames, unused=4)
+
+
+@pytest.mark.parametrize(("length", "begin", "hop"), [(32, 8, 8), (40, 16, 8), (40, 0, 8)])
+def test_the_last_window_and_the_first_add_up_to_one(length, begin, hop):
+    first = root_hann(length)
+    second = last_window(first, begin, hop)
+    assert not second[:begin].any()
+    assert second[begin + 1 :].min() > 0
+    total = (first * second).reshape(-1, hop).sum(0)
+    torch.testing.assert_close(total, torch.ones(hop), atol=1e-6, rtol=0)

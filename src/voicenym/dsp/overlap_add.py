@@ -21,6 +21,24 @@ def root_hann(length: int) -> torch.Tensor:
     return torch.hann_window(length, periodic=True, dtype=torch.float64).sqrt().float()
 
 
+def last_window(first: torch.Tensor, begin: int, hop: int) -> torch.Tensor:
+    """Second window ``[length]`` of frames of which what lies before ``begin`` is not used: a Hann
+    window over the rest, scaled so that both windows of all frames over a sample add up to one.
+
+    Args:
+        first: the window that frames have already, ``[length]``.
+        begin: in samples, a multiple of the hop.
+        hop: in samples.
+    """
+    used = len(first) - begin
+    second = torch.zeros(len(first), dtype=torch.float64, device=first.device)
+    second[begin:] = torch.hann_window(
+        used + 1, periodic=True, dtype=torch.float64, device=first.device
+    )[1:]
+    total = (first * second).reshape(-1, hop).sum(0)
+    return (second / total.repeat(len(first) // hop)).float()
+
+
 class OverlapAdd:
     """Streaming overlap-add: cuts a signal into frames, processes them, and adds them up.
 

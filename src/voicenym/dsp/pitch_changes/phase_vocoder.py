@@ -21,6 +21,8 @@ from typing import Any
 import numpy
 import torch
 
+from voicenym.dsp.overlap_add import last_window
+
 OVERLAP = 8
 """Windows over each sample: H_s = 2 H_a, an octave up, still is a quarter of the window."""
 FRAMES_AT_ONCE = 512
@@ -39,8 +41,7 @@ class PitchShifter:
         ratios: rho of each row, 0.5 to 2.
         hop: H_a in samples; the window is ``overlap * hop`` long.
         length: of the frames given, in samples, a multiple of the hop, even and at least the
-            window, which is in their middle. Below ``window / min(ratios)`` stretched frames lose
-            their ends, under a window of this length.
+            window, which is in their middle; without ``unused`` at least ``window / min(ratios)``.
         device: where the frames are.
         overlap: hops of the window.
         unused: hops at the beginning of frames that are not returned.
@@ -78,22 +79,14 @@ class PitchShifter:
         self._synthesis = [matrices for matrices, _ in whole]
         self._smaller = [matrices for _, matrices in whole]
         first = torch.stack([_output_window(ratio, size, length, **double) for ratio in distinct])
-        least = size / length  # ratio at which the window fills the frame
-        second = torch.stack(
-            [_output_window(max(ratio, least), size, length, **double) for ratio in distinct]
-        )
-        if unused:
-            second = second.clone()
-            second[:, : unused * hop] = 0.0
-            second[:, unused * hop :] = torch.hann_window(
-                length - unused * hop + 1, periodic=True, **double
-            )[1:]
+        if unused:  # what stretched frames have beyond their length is not used either
+            scaled = torch.stack([last_window(one, unused * hop, hop) for one in first])
+        else:
+            # both windows of all frames over a sample: a function of its place within the hop
+            total = first.square().reshape(len(distinct), -1, hop).sum(1)
+            scaled = first / total.repeat(1, length // hop)
         self._unused = unused * hop
-        first, second = first.to(device), second.to(device)
-        # both windows of all frames over a sample: a function of its place within the hop
-        total = (first * second).reshape(len(distinct), -1, hop).sum(1)
-        scaled = second / total.repeat(1, length // hop)
-        self._output_windows = scaled.float()[self._kind][:, None]
+        self._output_windows = scaled.float().to(device)[self._kind][:, None]
 
     def __call__(self, frames: torch.Tensor) -> torch.Tensor:
         """Shifts consecutive frames ``[row, frame, length]``, for overlap-add at the hop, without
