@@ -65,7 +65,7 @@ def test_a_full_disk_is_said_and_is_no_defect(service, monkeypatch, caplog, path
     else:
         monkeypatch.setattr(multipart_upload, "open_private", lambda *given: File())
     app = application(service, Protection())
-    logging.getLogger("voicenym.web").propagate = True
+    monkeypatch.setattr(logging.getLogger("voicenym.web"), "propagate", True)  # to caplog
     found = call(app, "POST", path, MULTIPART.items(), (FORM,))
     assert found.status == json.loads(found.body)["status"] == 507
     assert "defect" not in caplog.text
@@ -99,6 +99,7 @@ def test_it_is_ready_once_a_worker_has_started(service, monkeypatch, caplog):
     monkeypatch.setattr(service.runner, "can_work", lambda memory: asyncio.sleep(0, found.pop(0)))
     monkeypatch.setattr(service_module, "RETRY_SECONDS", 0.0)
     app = application(service, Protection())
+    monkeypatch.setattr(logging.getLogger("voicenym.web"), "propagate", True)  # to caplog
     early = call(app, path="/ready")
     assert (early.status, early.headers["content-type"]) == (503, "application/problem+json")
     assert int(early.headers["retry-after"]) >= 1
@@ -191,6 +192,9 @@ def test_a_defect_of_a_route_is_a_problem_that_says_nothing(service, monkeypatch
 
     app = application(service, Protection())
     monkeypatch.setattr(service.jobs, "get", fail)
+    logger = logging.getLogger("voicenym.web")
+    monkeypatch.setattr(logger, "handlers", [caplog.handler])
+    monkeypatch.setattr(logger, "propagate", False)  # each record once
     with caplog.at_level(logging.ERROR):
         found = call(app, "GET", "/v1/jobs/x")
     assert found.status == 500
