@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from voicenym.dsp import overlap_add
-from voicenym.dsp.overlap_add import OverlapAdd, last_window, root_hann
+from voicenym.dsp.overlap_add import OverlapAdd, root_hann, synthesis_window
 
 
 def windowed(calls: list[int]):
@@ -73,9 +73,9 @@ def test_a_part_of_a_frame_must_be_used():
 
 
 @pytest.mark.parametrize(("length", "begin", "hop"), [(32, 8, 8), (40, 16, 8), (40, 0, 8)])
-def test_the_last_window_and_the_first_add_up_to_one(length, begin, hop):
+def test_analysis_and_synthesis_windows_add_up_to_one(length, begin, hop):
     first = root_hann(length)
-    second = last_window(first, begin, hop)
+    second = synthesis_window(first, begin, hop)
     assert not second[:begin].any()
     assert second[begin + 1 :].min() > 0
     total = (first * second).reshape(-1, hop).sum(0)

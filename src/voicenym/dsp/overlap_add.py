@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -21,22 +22,22 @@ def root_hann(length: int) -> torch.Tensor:
     return torch.hann_window(length, periodic=True, dtype=torch.float64).sqrt().float()
 
 
-def last_window(first: torch.Tensor, begin: int, hop: int) -> torch.Tensor:
-    """Second window ``[length]`` of frames of which what lies before ``begin`` is not used: a Hann
-    window over the rest, scaled so that both windows of all frames over a sample add up to one.
+def synthesis_window(analysis: torch.Tensor, begin: int, hop: int) -> torch.Tensor:
+    """Synthesis window ``[length]`` of frames of which the samples before ``begin`` are not used: a
+    Hann window over the rest, scaled so that its products with the analysis window, of all frames
+    over a sample, add up to one.
 
     Args:
-        first: the window that frames have already, ``[length]``.
+        analysis: window that frames have already, ``[length]``.
         begin: in samples, a multiple of the hop.
         hop: in samples.
     """
-    used = len(first) - begin
-    second = torch.zeros(len(first), dtype=torch.float64, device=first.device)
-    second[begin:] = torch.hann_window(
-        used + 1, periodic=True, dtype=torch.float64, device=first.device
-    )[1:]
-    total = (first * second).reshape(-1, hop).sum(0)
-    return (second / total.repeat(len(first) // hop)).float()
+    used = len(analysis) - begin
+    double: dict[str, Any] = {"dtype": torch.float64, "device": analysis.device}
+    window = torch.zeros(len(analysis), **double)
+    window[begin:] = torch.hann_window(used + 1, periodic=True, **double)[1:]
+    total = (analysis * window).reshape(-1, hop).sum(0)
+    return (window / total.repeat(len(analysis) // hop)).float()
 
 
 class OverlapAdd:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy
 import torch
 
-from voicenym.dsp.overlap_add import last_window
+from voicenym.dsp.overlap_add import synthesis_window
 
 OVERLAP = 8
 """Windows over each sample: H_s = 2 H_a, an octave up, still is a quarter of the window."""
@@ -80,7 +80,7 @@ class PitchShifter:
         self._smaller = [matrices for _, matrices in whole]
         first = torch.stack([_output_window(ratio, size, length, **double) for ratio in distinct])
         if unused:  # what stretched frames have beyond their length is not used either
-            scaled = torch.stack([last_window(one, unused * hop, hop) for one in first])
+            scaled = torch.stack([synthesis_window(one, unused * hop, hop) for one in first])
         else:
             # both windows of all frames over a sample: a function of its place within the hop
             total = first.square().reshape(len(distinct), -1, hop).sum(1)
