@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.verification.logistic_regression import regressed
 from voicenym.verification.scoring import Array
 
 RIDGE = 1e-4
 """Penalty of squared weights, the scores being standardised."""
-STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -68,27 +68,11 @@ class LogisticFusion:
 
 
 def _regression(x: Array, label: np.ndarray) -> tuple[Array, float]:
-    """Weights ``[system]`` of scores ``[trial, system]``, and the offset, by Newton's method."""
+    """Weights ``[system]`` of scores ``[trial, system]``, and the offset."""
     centre, scale = x.mean(0), x.std(0)
     design = np.column_stack([(x - centre) / scale, np.ones(len(x))])
     balance = np.where(label, 0.5 / label.sum(), 0.5 / (~label).sum())
     ridge = np.append(np.full(x.shape[1], RIDGE), 0.0)
-    w = np.zeros(design.shape[1])
-
-    def cost(w: Array) -> float:
-        z = design @ w
-        return float(balance @ (np.logaddexp(0.0, z) - label * z) + 0.5 * ridge @ (w * w))
-
-    for _ in range(STEPS):
-        p = 0.5 * (1.0 + np.tanh(0.5 * (design @ w)))
-        slope = design.T @ (balance * (p - label)) + ridge * w
-        curve = (design * (balance * p * (1.0 - p))[:, None]).T @ design + np.diag(ridge + 1e-12)
-        step = np.linalg.solve(curve, slope)
-        size, before = 1.0, cost(w)
-        while cost(w - size * step) > before and size > 1e-6:
-            size *= 0.5
-        w = w - size * step
-        if np.abs(size * step).max() < 1e-9:
-            break
+    w = regressed(design, label, balance, ridge)
     weights = w[:-1] / scale
     return weights, float(w[-1] - weights @ centre)

@@ -8,11 +8,11 @@ import numpy as np
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.trials.scores import Array, Scores, check
+from voicenym.metrics.verification.logistic_regression import regressed
 
 RIDGE = 1e-6
 """Penalty of the squared slope, in units of the scores' variance: the best slope of separated
 classes would be infinite."""
-STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -59,23 +59,7 @@ class Affine:
         weight = np.where(label > 0, prior / t.size, (1.0 - prior) / n.size)
         logit = float(np.log(prior / (1.0 - prior)))
         ridge = np.array([RIDGE, 0.0])
-        w = np.zeros(2)
-
-        def cost(w: Array) -> float:
-            z = x @ w + logit
-            return float(weight @ (np.logaddexp(0.0, z) - label * z) + 0.5 * ridge @ (w * w))
-
-        for _ in range(STEPS):
-            p = 0.5 * (1.0 + np.tanh(0.5 * (x @ w + logit)))
-            slope = x.T @ (weight * (p - label)) + ridge * w
-            curve = (x * (weight * p * (1.0 - p))[:, None]).T @ x + np.diag(ridge + 1e-12)
-            step = np.linalg.solve(curve, slope)
-            size, before = 1.0, cost(w)
-            while cost(w - size * step) > before and size > 1e-6:
-                size *= 0.5
-            w = w - size * step
-            if np.abs(size * step).max() < 1e-9:
-                break
+        w = regressed(x, label, weight, ridge, logit)
         return cls(float(w[0] / scale), float(w[1] - w[0] * centre / scale))
 
     def __call__(self, scores: Scores) -> Array:
