@@ -28,6 +28,7 @@ from voicenym.evaluation.results import Evaluation, Missed, SystemResults
 from voicenym.evaluation.system_evaluation import attackers_of, system_results
 from voicenym.evaluation.targets import targets_of
 from voicenym.evaluation.trial_plans.conditions import conditions
+from voicenym.evaluation.trial_plans.repeated_sound import repeated
 from voicenym.evaluation.usable_recordings import sound
 from voicenym.verification.vector_store import VectorCache
 from voicenym.verification.verifiers import verifier
@@ -124,6 +125,7 @@ def evaluate(
         (
             *usable.warnings,
             *plan.trials.warnings,
+            *repeated(plan.trials, plan.pool),
             *protection.lacking_parts(plan.trials),
             *useful.notes,
             *labels.notes,
