@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -67,6 +67,7 @@ class LeftOut:
         self.fail_fast = fail_fast
         self._say = say
         self._found: dict[tuple[str, str], Omission] = {}
+        self._noting: list[dict[tuple[str, str], Omission]] = []
 
     def add(self, name: str, reason: str, step: str = "") -> None:
         """Records that a recording is left out.
@@ -77,6 +78,8 @@ class LeftOut:
         omission = Omission(name, reason, step)
         if self.fail_fast:
             raise AudioError(str(omission))
+        for noted in self._noting:
+            noted.setdefault((name, step), omission)
         if (name, step) not in self._found:
             self._found[name, step] = omission
             if self._say is not None:
@@ -91,6 +94,30 @@ class LeftOut:
     def named(self, step: str = "") -> set[str]:
         """Names of recordings that a step failed on."""
         return {name for name, failed in self._found if failed == step}
+
+    @contextmanager
+    def noting(self) -> Iterator[Mapping[tuple[str, str], Omission]]:
+        """Context that notes what is added within it, also what was known before, by the name of
+        the recording and the step: what else has to be told where its result is used again.
+        """
+        noted: dict[tuple[str, str], Omission] = {}
+        self._noting.append(noted)
+        try:
+            yield noted
+        finally:
+            self._noting.pop()
+
+    def add_again(self, omissions: Sequence[Sequence[str]]) -> None:
+        """Adds what :meth:`noting` noted in an earlier run.
+
+        Args:
+            omissions: name, reason and step of each.
+
+        Raises:
+            AudioError: as :meth:`add`.
+        """
+        for name, reason, step in omissions:
+            self.add(name, reason, step)
 
     def summary(self, most: int = MOST_LISTED) -> str:
         """Number of recordings left out, and a line for each of the first ones."""

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from voicenym.training.speech.speech_cache import Utterance
 
 CURVE = "curve.json"
+OMITTED = "omitted.json"
+"""Recordings that were left out of a training, for the reports of later runs, which use its
+verifier."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +125,8 @@ class TrainedAttacker(Attacker):
         place = self.place(scenario)
         if not (place / CURVE).is_file():
             self._train(scenario, place, left_out)
+        elif (place / OMITTED).is_file():
+            left_out.add_again(json.loads((place / OMITTED).read_text("utf-8")))
         return self.stored(place)
 
     def compared(
@@ -168,7 +173,9 @@ class TrainedAttacker(Attacker):
         def protected(recordings: Sequence[Recording], transform: Transform) -> list[Utterance]:
             return cache.fill(recordings, transform, self.training.workers, left_out=left_out)
 
-        speech = [u for transform in voices for u in protected(training, transform)]
+        with left_out.noting() as omitted:
+            speech = [u for transform in voices for u in protected(training, transform)]
+            validation = protected(held_out, voices[0])
         card = {"trained on": scenario.protection.system or "files"}
         limit = f", up to {self.training.limits}" if self.recipe is not None else ""
         what = f"{self.name}: training{limit}"
@@ -185,9 +192,10 @@ class TrainedAttacker(Attacker):
             say,
             steps=self.training.steps,
         )
-        trained = train_verifier(
-            self.start(), speech, place, protected(held_out, voices[0]), options
-        )
+        trained = train_verifier(self.start(), speech, place, validation, options)
+        if omitted:
+            names = [(o.name, o.reason, o.step) for o in omitted.values()]
+            write_private(place / OMITTED, json.dumps(names))
         write_private(place / CURVE, json.dumps(list(trained.curve)))
 
     def split(self, scenario: Scenario) -> tuple[list[Recording], list[Recording]]:
@@ -221,7 +229,8 @@ class SemiInformedVerifier(TrainedAttacker):
         if start is not None and is_path(start):
             start = f"{start} {version(Path(start))}"
         steps = "" if training.steps is None else f" {training.steps} steps"
-        return f"{super().settings()} {training.seconds} {start} {training.config}{steps}"
+        recipe = _with_contents(training.config)
+        return f"{super().settings()} {training.seconds} {start} {recipe}{steps}"
 
     @property
     def recipe(self) -> VerifierConfig:
@@ -238,6 +247,13 @@ class SemiInformedVerifier(TrainedAttacker):
 
     def stored(self, place: Path) -> Verifier:
         return StoredEncoder(place, name=self.own_verifier)
+
+
+def _with_contents(config: str) -> str:
+    """Name of a recipe; with a digest of its file, whose values may change under one name."""
+    if not is_path(config) or not Path(config).is_file():
+        return config
+    return f"{config} {hashlib.sha256(Path(config).read_bytes()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True)
