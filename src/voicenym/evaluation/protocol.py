@@ -76,7 +76,7 @@ def evaluate(
         transforms = {target.name: target.protection.transform for target in targets}
         usable = sound(plan, transforms, voices, statistics, embedder, say)
         plan = usable.plan
-        parts = FinishedParts(cache, plan, say)
+        parts = FinishedParts(cache, plan, say, left_out)
         session = Session(plan, voices, statistics, embedder, parts, say)
         original = session.scenario(Protection.nothing(plan.line), plan.pool)
         bare_resources = Resources(normalise=plan.normalise, original_pool=plan.pool_is_original)

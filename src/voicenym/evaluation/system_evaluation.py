@@ -38,7 +38,7 @@ def system_results(
     """
     plan, evidence, voices = session.plan, session.evidence, session.voices
     name, protected = target.name, target.protection
-    depends = (target.name, target.weights, target.parameters)
+    depends = (target.name, target.weights, target.parameters, target.attackers_weights)
     scenario = session.scenario(protected, pool_of(plan, target))
     attackers, taught = attackers_of(plan, target, session.say)
     obstacles = {a: why for a in (*attackers, *taught) if (why := a.obstacle(scenario))}

@@ -29,6 +29,7 @@ class Target:
         weights: version of the system's weights.
         own_weights: whether they are the user's, which the system finds in place of the bundled.
         voices: how its target voices are drawn.
+        attackers_weights: version of the weights that attackers run it with, if these are others.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Target:
     weights: str = ""
     own_weights: bool = False
     voices: Drawn = field(default_factory=Drawn)
+    attackers_weights: str = ""
 
     @property
     def system(self) -> str | None:
@@ -86,7 +88,8 @@ def _target(plan: Plan, name: str, parameters: Mapping[str, Any]) -> Target:
     )
     called = label(name, voices.parameters, system.version)
     own = bool(system.own_weights)
-    return Target(called, system.card.title, protected, system.version, own, voices)
+    other = "" if theirs is None else load(name, **theirs).version
+    return Target(called, system.card.title, protected, system.version, own, voices, other)
 
 
 def pool_of(plan: Plan, target: Target) -> tuple[Recording, ...]:

@@ -10,7 +10,9 @@ from voicenym.attack.attacker_resources import AttackerTraining
 from voicenym.attack.attackers import Denoising, Ignorant, LazyInformed
 from voicenym.attack.trained.trained_attackers import SemiInformedVerifier
 from voicenym.corpus.recording import Recording
-from voicenym.errors import VoicenymError
+from voicenym.corpus.skipped import LeftOut
+from voicenym.corpus.transforms import Voices
+from voicenym.errors import AudioError, VoicenymError
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.measurements import finished_parts, protection, utility
 from voicenym.evaluation.measurements.finished_parts import FinishedParts, digest, forget
@@ -106,6 +108,39 @@ def test_a_killed_run_goes_on_and_finds_the_same(plan, tmp_path, monkeypatch, br
     assert counting.done == [], "another choice of systems and attackers needs nothing more"
 
 
+def test_a_resumed_run_names_what_was_left_out_before(plan, tmp_path, monkeypatch, brief):
+    """An attacker's enrolment lacks a recording: the killed run met it, the next one says so."""
+    bad = plan.trials.models[0].recordings[0].name
+    plan = dataclasses.replace(plan, systems=plan.systems[:1], only=("key search",), keys=2)
+    change = Voices.__call__
+
+    def failing(self, samples, recording):
+        if recording.name == bad:
+            raise AudioError(f"{bad}: no voice")
+        return change(self, samples, recording)
+
+    monkeypatch.setattr(Voices, "__call__", failing)
+    cache, measure = tmp_path / "cache.sqlite", utility.measure
+
+    def killed(recordings, transform, *more, **options):
+        if transform.steps:
+            raise KeyboardInterrupt
+        return measure(recordings, transform, *more, **options)
+
+    monkeypatch.setattr(utility, "measure", killed)
+    first = LeftOut()
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(plan, cache, left_out=first)
+    assert [(one.name, one.step) for one in first] == [(bad, "vtln")]
+    monkeypatch.setattr(utility, "measure", measure)
+    lines = []
+    again, _ = evaluate(plan, cache, say=lines.append, left_out=LeftOut())
+    assert any("key search" in x and x.endswith("run that was interrupted") for x in lines)
+    assert [(one.name, one.reason, one.step) for one in again.left_out] == [
+        (one.name, one.reason, one.step) for one in first
+    ]
+
+
 def test_other_code_or_sound_finds_nothing_again(plan, tmp_path, monkeypatch):
     recording = plan.trials.recordings[0]
     assert digest(recording) == digest(dataclasses.replace(recording))
@@ -169,6 +204,15 @@ def test_other_weights_under_one_name_find_nothing_again(plan, tmp_path):
     checkpoint.write(folder, {"w": torch.ones(2)}, {"kind": "x"})
     assert digest(training) != before[0]
     assert SemiInformedVerifier(training).settings() != before[1]
+
+    recipe = tmp_path / "recipe.yaml"
+    found = []
+    for steps in (10, 20, 10):
+        recipe.write_text(f"steps: {steps}\n")
+        own = dataclasses.replace(training, config=str(recipe))
+        found.append(SemiInformedVerifier(own).settings())
+    assert found[0] != found[1], "a verifier of the former recipe is not used again"
+    assert found[0] == found[2]
 
 
 def test_utility_comes_back_as_it_was(plan, tmp_path):

@@ -18,6 +18,7 @@ import numpy as np
 
 import voicenym
 from voicenym.corpus.recording import Recording
+from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.evaluation.measurements.protection import Attacked
 from voicenym.evaluation.measurements.utility import Utility
@@ -30,23 +31,34 @@ from voicenym.verification.vector_store import using
 TABLE = "CREATE TABLE IF NOT EXISTS parts (id BLOB PRIMARY KEY, content BLOB NOT NULL)"
 ELSEWHERE = ("data", "settings", "systems", "only")
 """Fields of a plan on which no part depends."""
+OMITTED = "omitted"
+"""Array of the recordings that were left out of a part."""
 
 
 class FinishedParts:
     """Finished attacks and utility figures of a run, in the file of its vectors.
 
     The key of a part is a digest of everything on which it depends: the plan, the system, the
-    attacker, and the source files of this package. Nothing is unpickled.
+    attacker, and the source files of this package. Nothing is unpickled. A part keeps the list of
+    recordings that were left out of it, too, so that the report of a resumed run names them.
 
     Args:
         path: of the vectors (:class:`voicenym.verification.vector_store.VectorCache`), which
             exists; None stores nothing.
         plan: of the run; None where nothing is kept.
         say: receives a line when a part is taken from an earlier run.
+        left_out: collects the recordings that are left out of the parts, in this run or when they
+            were computed; the default raises at the first one.
     """
 
-    def __init__(self, path: Path | None, plan: Plan | None, say: Callable[[str], None]) -> None:
-        self._say, self._new = say, set[bytes]()
+    def __init__(
+        self,
+        path: Path | None,
+        plan: Plan | None,
+        say: Callable[[str], None],
+        left_out: LeftOut = STRICT,
+    ) -> None:
+        self._say, self._new, self._left_out = say, set[bytes](), left_out
         self._path = path
         self._base = None if path is None else _opened(path)
         self._plan = b""
@@ -137,11 +149,16 @@ class FinishedParts:
             before = "found before" if key in self._new else "from the run that was interrupted"
             self._say(f"{name}: {before}")
             with np.load(io.BytesIO(row[0]), allow_pickle=False) as file:
-                return unpacked(dict(file))
-        found = compute()
+                arrays = dict(file)
+            self._left_out.add_again(json.loads(str(arrays.pop(OMITTED))))
+            return unpacked(arrays)
+        with self._left_out.noting() as omitted:
+            found = compute()
         self._new.add(key)
         content = io.BytesIO()
-        np.savez_compressed(content, **packed(found))
+        names = [(o.name, o.reason, o.step) for o in omitted.values()]
+        arrays = {**packed(found), OMITTED: np.array(json.dumps(names))}
+        np.savez_compressed(content, **arrays)
         with using(self._path), self._base:
             self._base.execute(
                 "INSERT OR REPLACE INTO parts VALUES (?, ?)", (key, content.getvalue())
