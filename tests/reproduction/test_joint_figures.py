@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from voicenym.metrics import Speakers
 from voicenym.metrics.intervals.binomial import wilson
-from voicenym.metrics.intervals.bootstrap_draws import share
-from voicenym.metrics.verification.eer import eer
+from voicenym.metrics.intervals.bootstrap_draws import replicate, share
+from voicenym.metrics.intervals.interval import percentiles
+from voicenym.metrics.verification.eer import eer, equal_error
 from voicenym.recognition import Recogniser
 from voicenym.reproduction import joint_figures
 from voicenym.reproduction.bench import IGNORANT
@@ -28,6 +30,24 @@ def test_a_mean_over_verifiers_that_agree_has_the_interval_of_one():
     one = of((rng.random(40) < 0.3).astype(float))
     both = joint_figures.combined([one, one])
     assert joint_figures.percent(both, 300) == joint_figures.percent(one, 300)
+
+
+def test_equal_error_rates_with_few_errors_have_the_interval_of_the_evaluation():
+    """20 speakers, three trials each: draws of no error have no width, those of one too little."""
+    same = np.repeat(np.arange(20), 3)
+    who = Speakers(np.stack([same, same], axis=1), np.stack([same, (same + 1) % 20], axis=1))
+    scores = np.linspace(1.0, 2.0, 60), np.linspace(-1.0, 0.0, 60)
+    figure = joint_figures.percent(equal_error(*scores, who), 300)
+    assert (figure.value, figure.low) == (0.0, 0.0)
+    assert figure.high == pytest.approx(100.0 * wilson(0, 20, 0.95)[1])
+    assert figure.high == pytest.approx(100.0 * eer(*scores, who, replicates=300).interval[1])
+    scores[0][0], scores[1][-1] = -0.5, 1.5
+    one = equal_error(*scores, who)
+    figure, found = joint_figures.percent(one, 300), eer(*scores, who, replicates=300)
+    assert figure.value == pytest.approx(100.0 * found.value)
+    assert figure.high == pytest.approx(100.0 * found.interval[1], abs=2.0)
+    assert figure.high > 100.0 * percentiles(replicate([one], 300, 0)[0])[1]
+    assert joint_figures.percent(joint_figures.combined([one, one]), 300) == figure
 
 
 def test_a_mean_over_verifiers_that_disagree_on_every_speaker_has_no_width():

@@ -14,11 +14,11 @@ import numpy as np
 
 from voicenym.evaluation.measurements.protection import split
 from voicenym.evaluation.trial_plans.trials import Trials
-from voicenym.metrics.intervals.binomial import unanimous
+from voicenym.metrics.intervals.binomial import of_share, unanimous
 from voicenym.metrics.intervals.bootstrap_draws import Drawn, replicate, share
 from voicenym.metrics.intervals.interval import Interval, enough, percentiles
 from voicenym.metrics.verification.cllr import least_cost
-from voicenym.metrics.verification.eer import eer, equal_error
+from voicenym.metrics.verification.eer import WORTH, eer, equal_error
 from voicenym.reproduction.bench import Measurement
 from voicenym.reproduction.outcome import Figure, absent
 
@@ -96,15 +96,24 @@ def combined(parts: Sequence[Drawn], reduce: Reduce = np.mean) -> Drawn:
         return reduce(np.stack(each), axis=0)
 
     value = float(reduce(np.array([part.value for part in parts]), axis=0))
-    return Drawn(value, names, lambda times: float(every(times[None])[0]), every)
+    trials = min(part.trials for part in parts)
+    return Drawn(value, names, lambda times: float(every(times[None])[0]), every, trials)
 
 
 def percent(drawn: Drawn | None, replicates: int, reason: str = "did not run") -> Figure:
-    """A share as a figure in percent, with its interval over speakers."""
+    """A share as a figure in percent, with its interval over speakers.
+
+    Of errors of trials it is that of the equal error rate (:func:`.of_share`): where errors are
+    few, the draws alone would be too narrow, and have no width without errors.
+    """
     if drawn is None:
         return absent(reason)
-    limits = percentiles(replicate([drawn], replicates, 0)[0], 0.95)
-    return _figure(drawn.value, enough(len(drawn.speakers), limits), 100.0)
+    draws, people = replicate([drawn], replicates, 0)[0], len(drawn.speakers)
+    if drawn.trials:
+        limits = of_share(drawn.value, draws, people, drawn.trials, worth=WORTH)
+    else:
+        limits = enough(people, percentiles(draws, 0.95))
+    return _figure(drawn.value, limits, 100.0)
 
 
 def percent_of_trials(drawn: Drawn | None, replicates: int) -> Figure:
