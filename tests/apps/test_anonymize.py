@@ -60,6 +60,14 @@ def test_one_file_gets_a_name_beside_it_and_an_honest_message(command, speech, t
     assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, b"", b"")
 
 
+def test_the_summary_claims_no_protection_of_a_system_that_refused(command, speech):
+    process = command("anonymize", speech("a.wav"), "-s", "word-codes", "--language", "de")
+    message = process.stderr.decode()
+    assert process.returncode == 0, message
+    assert "fall-back, of 1 of 1 recordings: recast" in message
+    assert "system: word-codes" not in message
+
+
 def test_a_key_gives_the_same_bytes_for_any_workers_and_order(command, speech, tmp_path):
     for name in ("ann/1.wav", "ann/2.wav", "bob/1.wav"):
         speech(f"corpus/{name}", seconds=0.6)

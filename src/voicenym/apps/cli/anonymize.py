@@ -16,13 +16,15 @@ from voicenym.apps.cli.anonymizing.anonymize_shards import (
     request_of,
 )
 from voicenym.apps.cli.anonymizing.anonymize_speakers import SpeakerOptions, anonymize_speakers
-from voicenym.apps.cli.anonymizing.anonymize_stream import anonymize_stream, check_options
+from voicenym.apps.cli.anonymizing.anonymize_stream import anonymize_stream
 from voicenym.apps.cli.anonymizing.batch_report import Messages
 from voicenym.apps.cli.anonymizing.dry_run import ONE_ALONE
 from voicenym.apps.cli.anonymizing.run_choices import (
     KEY_VARIABLE,
     PROTECTION,
+    check_fallback,
     key_of_run,
+    refuse_options,
     system_of_run,
 )
 from voicenym.apps.cli.anonymizing.voice_preview import check_preview
@@ -185,12 +187,18 @@ def anonymize(
     Who speaks is hidden; what is said is kept.
     """
     _check_inputs(inputs, place, per)
+    of_several = {
+        "--workers": workers, "--fail-fast": fail_fast, "--allow-pipes": allow_pipes,
+        "--engine ray": engine == "ray",
+    }  # fmt: skip
     if inputs == ["-"]:
-        check_options({
+        refuse_options({
             "--dry-run": dry_run, "--per utterance": per == "utterance", "--rename": rename,
             "--mapping": mapping, "--show-names": show_names, "--keep": keep,
-            "--speaker-level": speaker_level,
-        })  # fmt: skip
+            "--speaker-level": speaker_level, **of_several,
+        }, "is for files and folders, and not for -")  # fmt: skip
+    if rttm is not None:
+        refuse_options(of_several, "is for several recordings, and not for --rttm")
     say = Messages(quiet)
     output = None if place is None else Path(place)
     options = RunOptions(per == "utterance", overwrite, lenient, fail_fast, dry_run, say)
@@ -233,7 +241,10 @@ def anonymize(
     heard = check_preview(preview, stored, bool(rename or dry_run or rttm or inputs == ["-"]))
     if heard is not None and edit is not None:
         raise VoicenymError("--preview removes no words; leave out --redact and --list to use it")
-    other = None if dry_run else fallback_of(fallback, anonymizer, secret)
+    other = None
+    if not dry_run:
+        check_fallback(fallback, anonymizer)
+        other = fallback_of(fallback, anonymizer, secret)
     used = RunSystem.of(system, anonymizer, secret, stored, other)
     if edit is not None:
         edit = edit.with_key(used.key, getattr(anonymizer, "synthesiser", ""))
@@ -297,5 +308,10 @@ def _loaded(
         if about_words and "language" not in {one.name for one in SYSTEMS.parameters(system)}:
             given.pop("language", None)  # of the words alone
         stated = [*settings, *(f"{name}={value}" for name, value in given.items())]
-        parameters = {**written, **SYSTEMS.settings(system, stated), "device": device}
-        return system, load(system, **parameters)
+        named = SYSTEMS.settings(system, stated)
+        if twice := sorted({"device", *written} & set(named)):
+            raise UnknownSystemError(
+                f"--set {twice[0]}: "
+                + ("give --device" if twice[0] == "device" else "--system names it too; give one")
+            )
+        return system, load(system, **{"device": device, **written, **named})

@@ -105,7 +105,7 @@ def anonymize_files(
     if not corpus.is_dataset:
         account(map(Path, inputs), items, output, say)
     if summary.done:
-        conclude(system.anonymizer, system.stored, say)
+        conclude(system, say, summary.done, len(summary.refused))
     if summary.failures:
         raise typer.Exit(1)
 

@@ -137,7 +137,7 @@ def anonymize_shards(
     summary = _run(system.job(options, opaque=opaque), request, plan, options)
     _say_skipped(plan, say)
     if summary.done:
-        conclude(system.anonymizer, system.stored, say)
+        conclude(system, say, summary.recordings, summary.refused)
     if summary.failures:
         raise typer.Exit(1)
 

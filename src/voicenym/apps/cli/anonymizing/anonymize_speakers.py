@@ -142,8 +142,9 @@ def anonymize_speakers(
             say("words to remove are not looked for in a dry run: voicenym redact lists them")
         say("nothing else was written" if drawn else "nothing was written")
         return
-    _write(system, options, source, item.target, what, sorted(who.hidden), edit, drawn)
-    conclude(system.anonymizer, system.stored, say)
+    refused = _write(system, options, source, item.target, what, sorted(who.hidden), edit, drawn)
+    voices = {piece.voice for piece in what.pieces() if piece.voice is not None}
+    conclude(system, say, len(voices), refused, "voices")
 
 
 def _write(
@@ -155,7 +156,7 @@ def _write(
     hidden: Sequence[str],
     edit: RedactionSettings | None,
     drawn: tuple[Path, str] | None,
-) -> None:
+) -> int:
     """Writes the output with its timeline, transcript and log, all of them or none.
 
     Args:
@@ -165,6 +166,9 @@ def _write(
         hidden: people with a pseudonym.
         edit: words to remove; None for none.
         drawn: file and text of the timeline; None without one.
+
+    Returns:
+        Number of voices that the fall-back made.
 
     Raises:
         VoicenymError: a recording or a place that cannot be used.
@@ -209,6 +213,7 @@ def _write(
     beside = "" if sound is None else f" and {transcript_path(target)}"
     speed = result.duration / (time.monotonic() - started)
     say(f"wrote {target}{beside} ({speed:.0f} x real time)")
+    return len(refusals)
 
 
 def _without_words(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,20 +16,6 @@ if TYPE_CHECKING:
 
 MOST_PIPED = 2 << 30
 """Largest number of bytes of standard input, which is kept in memory and never on disk."""
-
-
-def check_options(given: Mapping[str, object]) -> None:
-    """Refuses options that do nothing on standard input.
-
-    Args:
-        given: values of options of files and folders, by name; those that were not given are false.
-
-    Raises:
-        VoicenymError: one of them was given.
-    """
-    for name, value in given.items():
-        if value:
-            raise VoicenymError(f"{name} is for files and folders, and not for -; leave it out")
 
 
 def anonymize_stream(
@@ -92,4 +77,4 @@ def anonymize_stream(
         say.warn(fallback_sentence("standard input", result.refusal, anonymizer.card, other.card))
     for warning in result.warnings:
         say.warn(warning)
-    conclude(anonymizer, system.stored, say)
+    conclude(system, say, 1, int(result.refusal is not None))

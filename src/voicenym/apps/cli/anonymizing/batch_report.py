@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voicenym.anonymizer import Anonymizer, Card, Refusal
+    from voicenym.apps.cli.anonymizing.anonymize_run import RunSystem
     from voicenym.corpus.batches.batch_runner import Job, Outcome, Summary
     from voicenym.corpus.plans.file_plan import Item
 
@@ -229,18 +230,41 @@ def account(
         say(line)
 
 
-def conclude(anonymizer: Anonymizer, stored: bool, say: Messages) -> None:
-    """Prints the system, its protection and price, and whether the key is stored.
+def conclude(
+    system: RunSystem, say: Messages, made: int, by_fallback: int = 0, what: str = "recordings"
+) -> None:
+    """Prints what made the outputs, its protection and price, and whether the key is stored.
+
+    Where the fall-back made all of them, the protection of the system is nobody's.
 
     Args:
-        anonymizer: of the run. Figures are of default settings: what differs is named.
-        stored: whether the key is.
+        system: of the run.
         say: the user's messages.
+        made: number of recordings, or of voices in one, that this run anonymized.
+        by_fallback: number of those that the fall-back anonymized.
+        what: they are.
+    """
+    other = system.loaded_fallback() if by_fallback else None
+    if other is None or by_fallback < made:
+        _describe("system", system.anonymizer, say)
+    if other is not None:
+        _describe(f"fall-back, of {by_fallback} of {made} {what}", other, say)
+    if not system.stored:
+        say(
+            "key: none was given, and the fresh one of this run is not stored: nobody, you "
+            "included, can make these voices again. For the same voices next time: voicenym key "
+            "new FILE, then --key FILE."
+        )
+
+
+def _describe(role: str, anonymizer: Anonymizer, say: Messages) -> None:
+    """Prints a system, its protection and price. Figures are of default settings: what differs is
+    named.
     """
     from voicenym.anonymizer.system_settings import unmeasured
 
     card, own = anonymizer.card, unmeasured(anonymizer)
-    say(f"system: {card.name} ({card.title})")
+    say(f"{role}: {card.name} ({card.title})")
     say(f"protects against: {card.protects}")
     say(f"does not protect: {card.fails[0]}")
     for line in measured.summary(card):
@@ -251,9 +275,3 @@ def conclude(anonymizer: Anonymizer, stored: bool, say: Messages) -> None:
     say(f"step of protection{whose}: {step} (voicenym explain)")
     if own:
         say(f"these figures are of the default settings of {card.name}, not of {own}")
-    if not stored:
-        say(
-            "key: none was given, and the fresh one of this run is not stored: nobody, you "
-            "included, can make these voices again. For the same voices next time: voicenym key "
-            "new FILE, then --key FILE."
-        )

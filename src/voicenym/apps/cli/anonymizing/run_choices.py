@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from voicenym.apps.cli.measured_systems import measured
-from voicenym.corpus import DEFAULT_SYSTEM
-from voicenym.errors import KeyFileError, UnknownSystemError
+from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
+from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer
@@ -51,6 +52,38 @@ def system_of_run(system: str | None, step: str | None, say: Messages) -> str:
     name = chosen(cards, step).name
     say(f"--protection {step}: {name}")
     return name
+
+
+def refuse_options(given: Mapping[str, object], reason: str) -> None:
+    """Refuses options that would do nothing.
+
+    Args:
+        given: values of options by name; those that were not given are false.
+        reason: why they do nothing, after the option's name.
+
+    Raises:
+        VoicenymError: one of them was given.
+    """
+    for name, value in given.items():
+        if value:
+            raise VoicenymError(f"{name} {reason}; leave it out")
+
+
+def check_fallback(name: str, anonymizer: Anonymizer) -> None:
+    """Refuses a fall-back of a system that refuses no recording.
+
+    Args:
+        name: of ``--fallback``. Its default and ``none`` pass: they change nothing.
+        anonymizer: the system.
+
+    Raises:
+        UnknownSystemError: the fall-back would never be used.
+    """
+    if not anonymizer.may_refuse and name not in (DEFAULT_FALLBACK, "none"):
+        raise UnknownSystemError(
+            f"--fallback {name}: {anonymizer.card.name} with these settings refuses no recording; "
+            "leave it out"
+        )
 
 
 def workers_of_run(items: list[Item], anonymizer: Anonymizer, engine: Engine) -> int:
