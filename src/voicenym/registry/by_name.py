@@ -184,7 +184,12 @@ class Registry(Names[T]):
                 raise self.error(
                     f"{option} {pair[:80]}: expected NAME=VALUE with NAME one of {there}"
                 )
-            given[key.strip()] = text
+            field = key.strip()
+            if given.setdefault(field, text) != text:
+                raise self.error(
+                    f"{option} {field}: has two values, {given[field][:80]!r} and {text[:80]!r}; "
+                    "give one"
+                )
         return self.values(name, given)
 
     def values(self, name: str, given: Mapping[str, str]) -> dict[str, Any]:

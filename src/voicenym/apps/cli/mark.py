@@ -7,8 +7,14 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli.anonymizing.batch_report import Messages
+from voicenym.apps.cli.anonymizing.run_choices import refuse_options
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.errors import AudioError, VoicenymError
+
+ALGORITHM = "es256"
+CHANGED = "changed"
+EVERY = 60.0
+"""Seconds from audible mark to mark."""
 
 app = new_app()
 
@@ -30,15 +36,15 @@ def mark(
     private_key: Path | None = typer.Option(
         None, "--private-key", help="Private key of the certificate, in PEM, of mode 0600."
     ),
-    algorithm: str = typer.Option("es256", "--algorithm", help="Of the signature."),
+    algorithm: str = typer.Option(ALGORITHM, "--algorithm", help="Of the signature."),
     source: str = typer.Option(
-        "changed",
+        CHANGED,
         "--source",
         metavar="changed|synthesised",
         help="Voices changed in a recording, or speech made of text (asr-tts).",
     ),
     audible: bool = typer.Option(False, "--audible", help="Add two soft tones at intervals."),
-    every: float = typer.Option(60.0, "--every", help="Seconds from audible mark to mark."),
+    every: float = typer.Option(EVERY, "--every", help="Seconds from audible mark to mark."),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing output."),
     quiet: bool = typer.Option(False, "--quiet", "-q", help="Print errors only."),
 ) -> None:
@@ -51,8 +57,15 @@ def mark(
     from voicenym.synthetic_marks import audible_mark, content_credentials
 
     say = Messages(quiet)
+    if certificate is None:
+        refuse_options(
+            {"--algorithm": algorithm != ALGORITHM, "--source": source != CHANGED},
+            "is of Content Credentials, which need --certificate and --private-key",
+        )
+    if not audible:
+        refuse_options({"--every": every != EVERY}, "is of tones, which need --audible")
     if output is None:
-        if certificate or private_key or audible:
+        if certificate or private_key or audible or overwrite:
             raise AudioError("nothing to write to; give -o FILE")
         _show(content_credentials.read_statement(recording))
         return

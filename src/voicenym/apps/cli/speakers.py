@@ -79,10 +79,10 @@ def speakers(
             )
         if not output.parent.is_dir():
             raise DiarizationError(f"{output}: its folder does not exist; create the folder first")
-    if turns is not None and (count or clustering or encoder):
+    if turns is not None and (count or clustering or encoder or not overlaps):
         raise DiarizationError(
-            "--turns reads turns instead of finding them; leave out --speakers, --clustering and "
-            "--encoder"
+            "--turns reads turns instead of finding them; leave out --speakers, --clustering, "
+            "--encoder and --no-overlaps"
         )
     names = names_of(name)
     if turns is not None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from voicenym.audio.container_files.containers import EXTENSIONS as WRITTEN
-from voicenym.audio.container_files.containers import output_suffix
+from voicenym.audio.container_files.containers import container_of, output_suffix
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS, walk
-from voicenym.errors import CorpusError, check_path
+from voicenym.errors import AudioError, CorpusError, check_path
 from voicenym.pseudonym import Key
 from voicenym.special_files import special_kind
 
@@ -134,6 +134,19 @@ def _check_folder(output: Path) -> None:
         )
 
 
+def _file(output: Path) -> Path:
+    """Output that is to be a file.
+
+    Raises:
+        AudioError: its extension is none of a format that is written.
+    """
+    try:
+        container_of(output, str(output))
+    except AudioError as error:
+        raise AudioError(f"{error}. If a folder is meant, make it first: mkdir {output}") from None
+    return output
+
+
 def _single(
     source: Path, output: Path | None, speaker: str | None, level: speaker_rule.Level, several: bool
 ) -> Item:
@@ -142,7 +155,7 @@ def _single(
     elif several or output.is_dir():
         target = output / written_as(source).name
     else:
-        target = output
+        target = _file(output)
     former = "" if speaker else speaker_rule.by_parent(source)
     if speaker is None:
         speaker = former if level == "parent" else speaker_rule.own(source)
@@ -216,6 +229,7 @@ def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
     originals = (i.source if isinstance(i.source, Path) else i.source.path for i in items)
     # not Path.resolve, which fails on links that lead in a circle
     sources = {os.path.realpath(path): path for path in originals if path is not None}
+    _check_once(items, opaque)
     for item in items:
         target = os.path.realpath(item.target)
         if target in taken:
@@ -231,3 +245,21 @@ def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
                 "another folder with -o"
             )
         taken[target] = item.source
+
+
+def _check_once(items: Sequence[Item], opaque: bool) -> None:
+    """Checks that no recording is in the batch twice: a folder and what is in it, for example, would
+    give it two speakers, and whoever has both outputs would know that they are of one person.
+
+    Raises:
+        CorpusError: a recording with two outputs.
+    """
+    outputs: dict[str, Path] = {}
+    for item in items:
+        if not isinstance(item.source, Path):
+            continue
+        path = os.path.abspath(item.source)
+        if path in outputs and outputs[path] != item.target:
+            where = "" if opaque else f", for {outputs[path]} and for {item.target}"
+            raise CorpusError(f"{item.source}: is given twice{where}; give it once")
+        outputs[path] = item.target

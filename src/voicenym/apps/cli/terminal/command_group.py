@@ -16,6 +16,8 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from voicenym.errors import VoicenymError
+
 WIDTH = 100
 """Largest width of help in columns."""
 OPTIONS = "Options"
@@ -41,6 +43,22 @@ class Entry:
 
 class Command(TyperCommand):
     """A command with options in sections: those of ``rich_help_panel``, in their order."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Values of options and arguments; an empty one is refused.
+
+        An unset variable of the shell would else name the current folder, or a default.
+
+        Raises:
+            VoicenymError: an empty value.
+        """
+        if "" in args and not ctx.resilient_parsing:
+            given, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+            for parameter in self.get_params(ctx):
+                value = given.get(parameter.name)
+                if value == "" or (isinstance(value, (list, tuple)) and "" in value):
+                    raise VoicenymError(_empty(parameter))
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write arguments, then each section of options."""
@@ -111,6 +129,13 @@ class Group(TyperGroup):
         if option is not None and option.default is None:
             option.default = False
         return option
+
+
+def _empty(parameter: Any) -> str:
+    """Message on a parameter whose value is empty."""
+    if parameter.param_type_name == "argument":
+        return f"{parameter.name}: an empty name; give one"
+    return f"{max(parameter.opts, key=len)}: the value is empty; give one, or leave the option out"
 
 
 def first_line(help: str | None) -> str:
