@@ -94,3 +94,66 @@ def test_turns_that_are_read_have_no_overlaps_to_leave_out(command, speech, tmp_
     (tmp_path / "a.rttm").write_text("SPEAKER a 1 0 1 <NA> <NA> anna <NA> <NA>\n")
     process = command("speakers", speech("a.wav"), "--turns", "a.rttm", "--no-overlaps")
     refused(process, "--no-overlaps")
+
+
+TRIALS = ("--enrolls", "e.txt", "--trials", "t.txt")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (("--pool-split", "x"), ("--pool-split", "--pool")),
+        (("--pool-size", "5"), ("--pool-size", "--pool")),
+        (("--attacker-steps", "5"), ("--attacker-steps", "--pool")),
+        (("--attacker-budget", "5m"), ("--attacker-budget", "--pool")),
+        (("--pool", "p", "--attacker-from", "nothing"), ("--attacker-from", "--attacker-steps")),
+        (("--identity", "copy"), ("--identity", "--vectors")),
+        ((*TRIALS, "--enrolment", "3"), ("--enrolment", "--trials")),
+        ((*TRIALS, "--any-sex"), ("--any-sex", "--trials")),
+        (("--metric", "DNSNOS"), ("DNSNOS", "DNSMOS")),
+    ],
+)
+def test_options_of_an_evaluation_that_would_do_nothing_are_refused(
+    given, words, command, tmp_path
+):
+    pytest.importorskip("matplotlib")
+    refused(command("evaluate", "corpus", "-s", "mcadams", "-o", "report", *given), *words)
+    assert not (tmp_path / "report").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "option"),
+    [
+        (("-s", "mcadams"), "--system"),
+        (("--attacker", "lazy"), "--attacker"),
+        (("--no-denoise",), "denoise"),
+        (("-j", "2"), "--workers"),
+        (("--speaker-level", "1"), "--speaker-level"),
+    ],
+)
+def test_options_of_recordings_are_refused_for_vectors(given, option, command):
+    pytest.importorskip("matplotlib")
+    given = ("--vectors", "v", "--pool", "p", "--identity", "copy", "-o", "report", *given)
+    refused(command("evaluate", *given), option, "--vectors")
+
+
+def test_recognisers_are_refused_without_texts_and_by_unknown_names():
+    from voicenym.apps.cli.options.recogniser_options import recogniser_of
+    from voicenym.errors import VoicenymError
+
+    with pytest.raises(VoicenymError, match="nosuch"):
+        recogniser_of("nosuch", None, [])
+    with pytest.raises(VoicenymError, match="no recording has a text"):
+        recogniser_of("sphinx", None, [])
+    with pytest.raises(VoicenymError, match="no recording has a text"):
+        recogniser_of(None, "folder", [])
+    assert recogniser_of(None, None, []) is None
+    assert recogniser_of("none", None, []) is None
+
+
+@pytest.mark.parametrize("option", [("--pool-size", "5"), ("--fail-fast",), ("--pool", "corpus")])
+def test_an_audit_refuses_a_pool_that_it_does_not_use(option, command, speech):
+    pytest.importorskip("scipy")
+    for name in ("corpus/anna/1.wav", "corpus/anna/2.wav", "corpus/bob/1.wav"):
+        speech(name)
+    refused(command("audit", speech("a.wav"), speech("b.wav"), *option), option[0], "leave it out")

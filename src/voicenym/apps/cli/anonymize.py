@@ -196,9 +196,9 @@ def anonymize(
             "--dry-run": dry_run, "--per utterance": per == "utterance", "--rename": rename,
             "--mapping": mapping, "--show-names": show_names, "--keep": keep,
             "--speaker-level": speaker_level, **of_several,
-        }, "is for files and folders, and not for -")  # fmt: skip
+        }, "is for files and folders, and not for -;")  # fmt: skip
     if rttm is not None:
-        refuse_options(of_several, "is for several recordings, and not for --rttm")
+        refuse_options(of_several, "is for several recordings, and not for --rttm;")
     say = Messages(quiet)
     output = None if place is None else Path(place)
     options = RunOptions(per == "utterance", overwrite, lenient, fail_fast, dry_run, say)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli.anonymizing.run_choices import refuse_options
 from voicenym.apps.cli.evaluating.evaluate_libraries import check_libraries
 from voicenym.apps.cli.options import speaker_level as levels
 from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.terminal import tables
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.skipped_files import FAIL_FAST, leaving_out
+from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.evaluation.recording_audit import Audit
+
+POOL_SIZE = 200
+"""Recordings of the pool at most, unless stated."""
 
 app = new_app()
 
@@ -50,7 +56,7 @@ def audit(
         "xvector:PLACE, gmm-ubm:FOLDER and ivector:FOLDER.",
     ),
     pool_size: int = typer.Option(
-        200, "--pool-size", min=2, help="Recordings of --pool at most, from all its speakers."
+        POOL_SIZE, "--pool-size", min=2, help="Recordings of --pool at most, from all its speakers."
     ),
     speaker_level: int | None = levels.SPEAKER_LEVEL,
     allow_pipes: bool = ALLOW_PIPES,
@@ -69,6 +75,14 @@ def audit(
     from voicenym.verification.verifiers import installed, unconverted, verifier
 
     check_libraries("audit", ("scipy",))
+    if pool is None:
+        refuse_options(
+            {
+                "--pool-size": pool_size != POOL_SIZE, "--speaker-level": speaker_level,
+                "--allow-pipes": allow_pipes, "--fail-fast": fail_fast,
+            },
+            "is of the speech of --pool; give that, or",
+        )  # fmt: skip
     name, settings = (None, {}) if system is None else parsed(system)
     if name is not None:
         judged = load(name, **settings)
@@ -84,6 +98,11 @@ def audit(
         if not verifiers and (missing := unconverted()):
             typer.echo(missing, err=True)
         used = [verifier(name) for name in verifiers or installed()]
+        if pool is not None and all(math.isfinite(one.calibration[0]) for one in used):
+            raise VoicenymError(
+                "--pool calibrates scores, and those of "
+                f"{', '.join(one.name for one in used)} are calibrated; leave it out"
+            )
         found = run(original, anonymized, used, name, settings, pool=others, left_out=left_out)
         if as_json:
             typer.echo(json.dumps(dataclasses.asdict(found), indent=2, ensure_ascii=False))

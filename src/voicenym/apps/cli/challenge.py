@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +94,7 @@ def challenge(
         "weights": weights, "sample": sample, "replicates": replicates, "seed": seed,
         "workers": workers, "cache": cache, "allow_pipes": allow_pipes, "quiet": quiet,
     }  # fmt: skip
-    evaluation_command.measured(Request(**{**_defaults(), **given}))
+    evaluation_command.measured(Request(**{**evaluation_command.defaults(), **given}))
     found = figures(results_file.load(report), year, min(subsets))
     name = found.system.system
     file = output / (f"result_for_rank_{name}" if year >= 2024 else "results.txt")
@@ -116,9 +115,3 @@ def _training(data: Path) -> Path:
     raise CorpusError(
         f"{data}: no {TRAINING} in it or beside it, on which the attacker trains; give --pool DIR"
     )
-
-
-def _defaults() -> dict[str, Any]:
-    """Options of ``voicenym evaluate`` that are not given."""
-    parameters = inspect.signature(evaluation_command.evaluate).parameters
-    return {name: getattr(one.default, "default", one.default) for name, one in parameters.items()}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
+from typing import Any
 
 import typer
 
@@ -101,7 +103,7 @@ def evaluate(
         from voicenym.apps.cli.evaluating import evaluate_vectors
 
         check_libraries("evaluate", NEEDED)
-        request.check_vectors()
+        request.check_vectors(defaults())
         evaluate_vectors.run(
             request.vectors,
             pool,
@@ -117,6 +119,12 @@ def evaluate(
         )
         return
     measured(request)
+
+
+def defaults() -> dict[str, Any]:
+    """Values of the options that are not given, by the names of the fields of a request."""
+    parameters = inspect.signature(evaluate).parameters
+    return {name: getattr(one.default, "default", one.default) for name, one in parameters.items()}
 
 
 def measured(request: Request) -> None:

@@ -60,10 +60,10 @@ def mark(
     if certificate is None:
         refuse_options(
             {"--algorithm": algorithm != ALGORITHM, "--source": source != CHANGED},
-            "is of Content Credentials, which need --certificate and --private-key",
+            "is of Content Credentials; give --certificate and --private-key, or",
         )
     if not audible:
-        refuse_options({"--every": every != EVERY}, "is of tones, which need --audible")
+        refuse_options({"--every": every != EVERY}, "is of tones; give --audible, or")
     if output is None:
         if certificate or private_key or audible or overwrite:
             raise AudioError("nothing to write to; give -o FILE")

@@ -248,8 +248,8 @@ def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
 
 
 def _check_once(items: Sequence[Item], opaque: bool) -> None:
-    """Checks that no recording is in the batch twice: a folder and what is in it, for example, would
-    give it two speakers, and whoever has both outputs would know that they are of one person.
+    """Checks that no recording is in the batch twice: a folder with one of its folders would give
+    it two speakers, and whoever has both outputs would know that they are of one person.
 
     Raises:
         CorpusError: a recording with two outputs.

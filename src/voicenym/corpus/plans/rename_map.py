@@ -66,7 +66,10 @@ def write(path: Path, items: Iterable[Item]) -> None:
         finally:
             file.discard()
     except (OSError, AudioError) as error:
-        raise CorpusError(f"{path}: the mapping cannot be written ({error})") from None
+        raise CorpusError(
+            f"{path}: the mapping cannot be written ({error}); the outputs are there: make room, "
+            "and give the same command with the same --key again (without one, with --overwrite)"
+        ) from None
 
 
 def _read(path: Path) -> dict[str, dict[str, str]]:

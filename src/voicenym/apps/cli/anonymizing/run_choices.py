@@ -59,14 +59,14 @@ def refuse_options(given: Mapping[str, object], reason: str) -> None:
 
     Args:
         given: values of options by name; those that were not given are false.
-        reason: why they do nothing, after the option's name.
+        reason: why they do nothing, between the option's name and "leave it out".
 
     Raises:
         VoicenymError: one of them was given.
     """
     for name, value in given.items():
         if value:
-            raise VoicenymError(f"{name} {reason}; leave it out")
+            raise VoicenymError(f"{name} {reason} leave it out")
 
 
 def check_fallback(name: str, anonymizer: Anonymizer) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from voicenym.evaluation.trial_plans.trials import Trials
 
 ATTACKERS = "attackers"
+NO_SOUND = "none"
 
 
 def plan_of(request: Request, left_out: LeftOut) -> Plan:
@@ -42,6 +43,7 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
     from voicenym.verification.verifiers import installed, unconverted
 
     metrics()  # a defective one of another package is told before the work, not after it
+    _check_sound(request.sound)
     asked = [*_every(request), *request.system]
     systems, names = _systems(asked, request)
     attackers_systems, theirs = _attackers_systems(request, {name for name, _ in systems})
@@ -100,6 +102,24 @@ def plan_of(request: Request, left_out: LeftOut) -> Plan:
         replicates=request.replicates,
         seed=request.seed,
     )
+
+
+def _check_sound(parts: Sequence[str]) -> None:
+    """Refuses parts of names that no metric of sound has.
+
+    Raises:
+        VoicenymError: with the names.
+    """
+    from voicenym.evaluation.reported_metrics import of
+    from voicenym.metrics.metric_inputs import SpeechPairs
+
+    names = [metric.name for metric in of(SpeechPairs)]
+    for part in parts:
+        if part != NO_SOUND and not any(part in name for name in names):
+            raise VoicenymError(
+                f"--metric {part}: no metric of sound has this in its name; there are: "
+                f"{', '.join(names)}, or {NO_SOUND}"
+            )
 
 
 def _every(request: Request) -> list[str]:

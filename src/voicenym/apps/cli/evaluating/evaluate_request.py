@@ -4,13 +4,21 @@ weights.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from voicenym.apps.cli.anonymizing.run_choices import refuse_options
+from voicenym.apps.cli.options import evaluate_options as options
 from voicenym.errors import VoicenymError
 
 CACHE = "cache.sqlite"
 TRANSCRIPTS = "transcripts.jsonl"
+OF_VECTORS = (
+    "vectors", "pool", "identities", "attacker_identities", "output", "enrolment", "tried", "per",
+    "replicates", "seed", "quiet",
+)  # fmt: skip
+"""Fields of a request that an evaluation of vectors uses."""
 
 
 @dataclass(frozen=True)
@@ -127,9 +135,67 @@ class Request:
             raise VoicenymError(f"--normalise is as-norm, not {self.normaliser!r}")
         if self.output.exists() and not self.output.is_dir():
             raise VoicenymError(f"{self.output}: is a file; give a folder for the report")
+        self._check_training()
+        self._check_drawn_trials()
+        if self.identities or self.attacker_identities:
+            raise VoicenymError(
+                "--identity and --attacker-identity are methods on speaker vectors; give these "
+                "with --vectors"
+            )
 
-    def check_vectors(self) -> None:
+    def _check_training(self) -> None:
+        """Refuses options of attackers that train, where nothing or nobody is there to train.
+
+        Raises:
+            VoicenymError: it names the options.
+        """
+        if self.pool is None:
+            given = {
+                "--pool-split": self.pool_split is not None,
+                "--pool-corpus": self.pool_part is not None,
+            }
+            if self.anonymized_root is None:  # else a submission may have speech to train on
+                given |= {
+                    "--pool-size": self.pool_size != options.POOL_SIZE.default,
+                    "--attacker-budget": self.attacker_budget is not None,
+                    "--attacker-steps": self.attacker_steps is not None,
+                }
+            refuse_options(
+                given,
+                "is of attackers that learn from other people; give their speech with --pool, or",
+            )
+        if self.attacker_budget is None and self.attacker_steps is None:
+            refuse_options(
+                {
+                    "--attacker-from": self.attacker_start != options.ATTACKER_START.default,
+                    "--attacker-config": self.attacker_config != options.ATTACKER_CONFIG.default,
+                    "--attacker-pretrained": self.attacker_pretrained is not None,
+                },
+                "is of attackers that train a network; give --attacker-budget or "
+                "--attacker-steps, or",
+            )
+
+    def _check_drawn_trials(self) -> None:
+        """Refuses options about trials that are drawn, where lists name them.
+
+        Raises:
+            VoicenymError: it names the options.
+        """
+        if self.trials:
+            refuse_options(
+                {
+                    "--enrolment": self.enrolment != options.ENROLMENT.default,
+                    "--tried": self.tried != options.TRIED.default,
+                    "--any-sex": self.any_sex,
+                },
+                "is of trials that are drawn, and --trials names them;",
+            )
+
+    def check_vectors(self, defaults: Mapping[str, object]) -> None:
         """Refuse options that have no meaning with ``--vectors``.
+
+        Args:
+            defaults: values of all fields that are not given.
 
         Raises:
             VoicenymError: it names the options.
@@ -149,6 +215,14 @@ class Request:
                 "--targets applies to systems; with --vectors, set it in the method: --identity "
                 "selection:pool=P,sex=any"
             )
+        for name, default in defaults.items():
+            if name not in OF_VECTORS and getattr(self, name) != default:
+                declared = getattr(options, name.upper(), None)
+                names = getattr(declared, "param_decls", None) or (f"--{name.replace('_', '-')}",)
+                option = max(names, key=len).partition("/")[0]
+                raise VoicenymError(
+                    f"{option}: is for recordings, and --vectors holds vectors; leave it out"
+                )
 
     def _check_targets(self) -> None:
         """Refuse target voices that are unknown, or that other options exclude.

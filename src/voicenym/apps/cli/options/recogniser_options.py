@@ -28,11 +28,22 @@ def recogniser_of(
         cache: file of Whisper's transcripts.
 
     Raises:
-        VoicenymError: no such recogniser.
+        VoicenymError: no such recogniser, or one that is asked for without texts.
     """
-    if name == "none" or not sentences:
+    if name == "none":
         return None
-    from voicenym.recognition import recogniser
+    from voicenym.recognition import RECOGNISERS, recogniser
+
+    if name is not None:
+        RECOGNISERS.get(name.partition(":")[0])
+    if not sentences:
+        if name is not None or weights is not None:
+            raise VoicenymError(
+                "--recogniser and --recogniser-weights: no recording has a text to compare with; "
+                "give a corpus with texts (text of a Kaldi data folder, column text of a "
+                "manifest), or leave them out"
+            )
+        return None
 
     if name is None:
         from voicenym.recognition.whisper_recogniser import at_hand
