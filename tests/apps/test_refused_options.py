@@ -157,3 +157,33 @@ def test_an_audit_refuses_a_pool_that_it_does_not_use(option, command, speech):
     for name in ("corpus/anna/1.wav", "corpus/anna/2.wav", "corpus/bob/1.wav"):
         speech(name)
     refused(command("audit", speech("a.wav"), speech("b.wav"), *option), option[0], "leave it out")
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        (("--set", "device=cuda"), "--device"),
+        (("-s", "recast:delay=short", "--set", "delay=usual"), "--system"),
+        (("--speaker", "anna"), "--key"),
+    ],
+)
+def test_a_live_session_refuses_what_it_would_not_use(given, word, command):
+    refused(command("live", "--stdin", "--stdout", *given), word)
+
+
+def test_a_study_without_a_check_of_headphones_cannot_need_them(command, tmp_path):
+    given = ("listen", "design", "corpus", "--system", "a=anon", "-o", "study", "--need-headphones")
+    refused(command(*given, "--headphones", "none"), "--need-headphones", "huggins")
+    assert not (tmp_path / "study").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        (("anon", "-o", "out", "--about", "about.toml", "--template", "t.toml"), "--template"),
+        (("anon", "-o", "out", "--about", "about.toml", "-s", "recast"), "--system-report"),
+    ],
+)
+def test_a_release_refuses_options_that_would_do_nothing(given, word, command, tmp_path):
+    refused(command("release", *given), word)
+    assert list(tmp_path.iterdir()) == []

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from voicenym.errors import VoicenymError
+from voicenym.nets.names_and_paths import hint
 
 
 @dataclass(frozen=True)
@@ -300,7 +301,7 @@ def entry(name: str) -> Published:
         if published.name == name:
             return published
     names = ", ".join(published.name for published in CATALOGUE)
-    raise VoicenymError(f"no weights {name!r} in the catalogue; there are: {names}")
+    raise VoicenymError(f"no weights {name!r} in the catalogue; there are: {names}{hint(name)}")
 
 
 def known(name: str) -> bool:

@@ -23,6 +23,7 @@ from voicenym.apps.cli.anonymizing.run_choices import (
     KEY_VARIABLE,
     PROTECTION,
     check_fallback,
+    joined_settings,
     key_of_run,
     refuse_options,
     system_of_run,
@@ -308,10 +309,5 @@ def _loaded(
         if about_words and "language" not in {one.name for one in SYSTEMS.parameters(system)}:
             given.pop("language", None)  # of the words alone
         stated = [*settings, *(f"{name}={value}" for name, value in given.items())]
-        named = SYSTEMS.settings(system, stated)
-        if twice := sorted({"device", *written} & set(named)):
-            raise UnknownSystemError(
-                f"--set {twice[0]}: "
-                + ("give --device" if twice[0] == "device" else "--system names it too; give one")
-            )
-        return system, load(system, **{"device": device, **written, **named})
+        parameters = joined_settings(written, SYSTEMS.settings(system, stated))
+        return system, load(system, **{"device": device, **parameters})

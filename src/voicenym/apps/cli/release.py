@@ -65,7 +65,13 @@ def release(
     """
     from voicenym.publication import corpus_description
 
+    if system is not None and system_report is None:
+        raise VoicenymError("--system names one of --system-report; give that, or leave it out")
     if template is not None:
+        if output is not None or about is not None:
+            raise VoicenymError(
+                "--template writes an empty file, and ends; leave out -o and --about"
+            )
         corpus_description.template(template)
         typer.echo(
             f"{template}: fill it in, then voicenym release CORPUS -o OUT --about {template}"

@@ -44,7 +44,10 @@ class BearerTokens:
                 )
             lines = path.read_text("utf-8-sig").splitlines()  # editors may begin with a mark
         except OSError as error:
-            raise VoicenymError(f"{path}: cannot read the tokens ({error.strerror})") from None
+            raise VoicenymError(
+                f"{path}: cannot read the tokens ({error.strerror}); check the name, or make the "
+                "file with --new-token NAME"
+            ) from None
         except UnicodeDecodeError:
             raise VoicenymError(f"{path}: is no token file; make one with --new-token") from None
         tokens: dict[str, str] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -84,6 +84,24 @@ def check_fallback(name: str, anonymizer: Anonymizer) -> None:
             f"--fallback {name}: {anonymizer.card.name} with these settings refuses no recording; "
             "leave it out"
         )
+
+
+def joined_settings(written: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a system from both places that state them.
+
+    Args:
+        written: after its name, as in ``recast:length=0.05``.
+        named: with ``--set``.
+
+    Raises:
+        UnknownSystemError: one that both state, or the device, which has an option of its own.
+    """
+    for name in named:
+        if name == "device":
+            raise UnknownSystemError("--set device: give --device")
+        if name in written:
+            raise UnknownSystemError(f"--set {name}: --system names it too; give one")
+    return {**written, **named}
 
 
 def workers_of_run(items: list[Item], anonymizer: Anonymizer, engine: Engine) -> int:

@@ -87,6 +87,10 @@ def design(
     from voicenym.listening.study import check_new
 
     check_new(output)
+    if need_headphones and headphones == "none":
+        raise VoicenymError(
+            "--need-headphones needs a check of headphones; give --headphones huggins or antiphase"
+        )
     words = study_design.CONSENT_TEXT if consent is None else _text(consent)
     with Progress(quiet) as progress:
         progress(f"reading {originals}")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from voicenym.apps.cli.anonymizing.batch_report import Messages
-from voicenym.apps.cli.anonymizing.run_choices import key_of_run, system_of_run
+from voicenym.apps.cli.anonymizing.run_choices import joined_settings, key_of_run, system_of_run
 from voicenym.apps.cli.terminal.standard_output import for_sound_alone
 from voicenym.errors import VoicenymError
 
@@ -98,7 +98,7 @@ def live_voice(
 
     say = Messages(quiet)
     name, written = SYSTEMS.parse(system_of_run(system, protection, say))
-    given = {**written, **SYSTEMS.settings(name, settings)}
+    given = joined_settings(written, SYSTEMS.settings(name, settings))
     anonymizer = load(name, **{**given, "device": device, "live": True})
     check_device(device)
     anonymizer.check()
@@ -113,6 +113,11 @@ def live_voice(
     revision = min(anonymizer.revision_for(secret), latest)
     for line in measured.revision_in_use(name, revision, latest):
         say(line)
+    if not stored and speaker is not None:
+        raise VoicenymError(
+            "--speaker names a voice of a key; give --key FILE (voicenym key new FILE), or leave "
+            "it out"
+        )
     if stored and speaker is None:
         say("no --speaker given: this session has a voice of its own")
     pseudonym = secret.pseudonym(speaker or f"live {secrets.token_hex(16)}")
