@@ -32,7 +32,9 @@ def test_unknown_systems_are_refused(given):
 
 def test_no_recogniser_without_sentences():
     assert recogniser_of("none", None, ["one"]) is None
-    assert recogniser_of("sphinx", None, []) is None
+    assert recogniser_of(None, None, []) is None
+    with pytest.raises(VoicenymError, match="no recording has a text"):
+        recogniser_of("sphinx", None, [])
 
 
 def test_whisper_is_the_default_with_weights(tmp_path, monkeypatch):

@@ -187,3 +187,33 @@ def test_a_study_without_a_check_of_headphones_cannot_need_them(command, tmp_pat
 def test_a_release_refuses_options_that_would_do_nothing(given, word, command, tmp_path):
     refused(command("release", *given), word)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (("redact", "--list", "people.txt", "--findings", "people.txt"), "--list"),
+        (("redact", "--list", "people.txt", "-o", "b.wav", "--transcript", "people.txt"), "--list"),
+        (("redact", "--apply", "people.txt", "--findings", "people.txt"), "--apply"),
+        (("redact", "--words", "names", "--findings", "other.wav"), "a text"),
+        (("anonymize", "--list", "people.txt", "-o", "people.wav"), "--list"),
+    ],
+)
+def test_overwrite_loses_no_input(given, reason, command, speech, tmp_path):
+    speech("a.wav")
+    speech("other.wav")
+    (tmp_path / "people.txt").write_text("anna\n")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    refused(command(*given, "a.wav", "--overwrite"), reason)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_pages_replace_no_recording(command, speech):
+    recording = speech("a.wav")
+    before = recording.read_bytes()
+    refused(command("reproduce", "--page", "a.wav"), "end its name in .md")
+    assert recording.read_bytes() == before
+
+
+def test_more_threads_than_a_machine_has_are_refused(command, speech):
+    refused(command("transcribe", speech("a.wav"), "--threads", "99999"), "--threads")

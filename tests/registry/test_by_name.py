@@ -200,7 +200,10 @@ def test_a_short_form_gives_the_first_parameter():
 
 def test_settings_are_those_of_an_option_that_is_repeated():
     found = filters()
-    assert found.settings("low-pass", ["order=4", "name=a=b", "name="]) == {"order": 4, "name": ""}
+    assert found.settings("low-pass", ["order=4", "name=a=b"]) == {"order": 4, "name": "a=b"}
+    assert found.settings("low-pass", ["name=", "name="]) == {"name": ""}
+    with pytest.raises(VoicenymError, match="--set name: has two values, 'a' and 'b'"):
+        found.settings("low-pass", ["name=a", "name=b"])
     with pytest.raises(VoicenymError, match="--set order: expected NAME=VALUE with NAME one of c"):
         found.settings("low-pass", ["order"])
     with pytest.raises(VoicenymError, match="order is a whole number"):

@@ -210,6 +210,8 @@ def anonymize(
         redact, own, recogniser, on_miss, entities, least, unheard, by, synthesiser
     )
     words.check(inputs)
+    if words.wanted and output is not None:
+        _check_beside(output, {"--list": own, "--rttm": rttm, "--key": key})
     edit = words.settings(language) if words.wanted else None
     from voicenym.corpus.batches.engines import engine_of
     from voicenym.corpus.batches.fallback import fallback_of
@@ -282,6 +284,18 @@ def _check_inputs(inputs: list[str], place: str | None, per: str) -> None:
             f"-o - (standard output) needs - as the input: voicenym anonymize - < {source}; or "
             "name a file or folder with -o"
         )
+
+
+def _check_beside(output: Path, inputs: Mapping[str, Path | None]) -> None:
+    """Refuses an output whose transcript or log would replace a file that the command reads.
+
+    Raises:
+        AudioError: with the option that names the file.
+    """
+    from voicenym.corpus.plans.output_target import check_other_inputs
+    from voicenym.corpus.sound_edits import log_path, transcript_path
+
+    check_other_inputs((transcript_path(output), log_path(output)), inputs)
 
 
 def _loaded(

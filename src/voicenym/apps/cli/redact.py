@@ -91,7 +91,7 @@ def redact(
     Without -o, the findings are printed. The voice stays: voicenym anonymize hides it.
     """
     say = Messages(quiet)
-    _check(recording, output, words, own, apply, findings, transcript, overwrite)
+    _check(recording, output, words, own, apply, findings, transcript, overwrite, key)
     from voicenym.corpus.batches.single_file import sha256_of
     from voicenym.redaction import findings_file
     from voicenym.redaction.redacted_file import write_redacted
@@ -159,6 +159,7 @@ def _check(
     findings: Path | None,
     transcript: Path | None,
     overwrite: bool,
+    key: Path | None,
 ) -> None:
     """Refuses options that do not go together, before anything is loaded."""
     if apply is None and not words and own is None:
@@ -173,8 +174,8 @@ def _check(
     if transcript is not None and output is None:
         raise RedactionError("--transcript belongs to a redacted recording; give -o FILE, too")
     from voicenym.audio.atomic import sweep
-    from voicenym.audio.container_files.containers import container_of
-    from voicenym.corpus.plans.output_target import check_target, same_file
+    from voicenym.audio.container_files.containers import EXTENSIONS, READ_ONLY, container_of
+    from voicenym.corpus.plans.output_target import check_other_inputs, check_target, same_file
     from voicenym.transcription.transcript_files import format_of
 
     places = [path for path in (output, findings, transcript) if path is not None]
@@ -184,6 +185,9 @@ def _check(
         check_target(recording, path, overwrite)
         if not path.parent.is_dir():
             raise AudioError(f"{path}: its folder does not exist; create the folder first")
+    check_other_inputs(places, {"--list": own, "--apply": apply, "--key": key})
+    if findings is not None and findings.suffix.lower() in (*EXTENSIONS, *READ_ONLY):
+        raise RedactionError(f"{findings}: findings are a text; give a name that ends in .txt")
     for one, other in combinations(places, 2):
         if same_file(one, other):
             raise RedactionError(f"{one}: is named for two outputs; give each a name of its own")

@@ -126,6 +126,8 @@ def reproduce(
         raise VoicenymError(
             f"--page {page}: is a folder; name the first page, such as {page / 'reproduction.md'}"
         )
+    if page is not None and page.suffix != ".md":
+        raise VoicenymError(f"--page {page}: pages are Markdown; end its name in .md")
     if paper is not None:
         chosen = [one for name in (table or ["all"]) for one in paper_list.tables(paper, name)]
         if stored:

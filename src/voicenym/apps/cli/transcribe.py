@@ -14,6 +14,9 @@ from voicenym.apps.cli.terminal.interrupted_work import until_done
 from voicenym.apps.cli.terminal.progress import Progress
 from voicenym.errors import AudioError, VoicenymError
 
+MOST_THREADS = 256
+"""More than processors have; CTranslate2 crashes where the system refuses to start them all."""
+
 app = new_app()
 
 
@@ -38,7 +41,9 @@ def transcribe(
         "mix", "--channels", metavar="mix|each", help="Hear the mean of the channels, or each."
     ),
     device: str = typer.Option("cpu", "--device", help="cpu or cuda."),
-    threads: int = typer.Option(0, "--threads", min=0, help="Of the processor; 0 for all."),
+    threads: int = typer.Option(
+        0, "--threads", min=0, max=MOST_THREADS, help="Of the processor; 0 for all."
+    ),
     overwrite: bool = typer.Option(False, "--overwrite", help="Replace an existing output."),
     lenient: bool = typer.Option(
         False, "--lenient", help="Accept recordings without speech, and Ogg without an end mark."

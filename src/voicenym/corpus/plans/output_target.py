@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -43,6 +43,28 @@ def check_target(source: Source, target: str | os.PathLike[str], overwrite: bool
             f"{os.fspath(target)}: exists already; add --overwrite to replace it, or choose "
             "another name with -o"
         )
+
+
+def check_other_inputs(
+    targets: Iterable[str | os.PathLike[str]], inputs: Mapping[str, str | os.PathLike[str] | None]
+) -> None:
+    """Refuses a target that is another input of the command, also if files may be replaced.
+
+    Args:
+        targets: files to write.
+        inputs: files that the command reads, by the name of their option; None for one that is not
+            given.
+
+    Raises:
+        AudioError: with the option.
+    """
+    for target in targets:
+        for option, path in inputs.items():
+            if path is not None and os.path.lexists(target) and same_file(path, target):
+                raise AudioError(
+                    f"{os.fspath(target)}: is the file of {option}, which would be lost; choose "
+                    "another name"
+                )
 
 
 def check_inside(items: Iterable[Item], output: Path) -> None:
