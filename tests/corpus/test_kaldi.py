@@ -110,6 +110,17 @@ def test_a_table_that_is_none_is_not_replaced(data, tmp_path, command):
     assert b"utt2spk: exists already and cannot be read" in done.stderr
 
 
+def test_transcripts_of_an_earlier_run_do_not_stay_unasked(data, tmp_path):
+    output = tmp_path / "anon"
+    anonymize(data, output, keep=["text"])
+    with pytest.raises(CorpusError, match=r"anon/text: is there.*--keep text"):
+        anonymize(data, output)
+    assert anonymize(data, output, keep=["text"]).failures == []
+    (output / "text").unlink()
+    assert anonymize(data, output).failures == []
+    assert not (output / "text").exists()
+
+
 def test_no_original_speech_is_ever_written(data, tmp_path, monkeypatch):
     """Cuts are made in memory: below the output there is only what was anonymized."""
     import voicenym.corpus.batches.batch_task as task

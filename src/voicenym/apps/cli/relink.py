@@ -56,8 +56,8 @@ def relink(
         {"speaker": name, "output": output} for name in wanted for output in found[name] or [""]
     ]
     tables.emit(records, (field("speaker"), field("output")), as_json=as_json)
-    missing = sum(not outputs for outputs in found.values())
-    typer.echo(f"recorded in {place}; {missing} of {len(wanted)} names have no output", err=True)
+    there = sum(bool(outputs) for outputs in found.values())
+    typer.echo(f"recorded in {place}; names with outputs: {there} of {len(wanted)}", err=True)
     if links.unknown:
         typer.echo(
             f"voicenym: error: {len(links.unknown)} outputs do not say who speaks in them, so that "

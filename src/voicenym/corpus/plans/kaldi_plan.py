@@ -7,7 +7,7 @@ no original speech is written.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -209,6 +209,7 @@ def read_kaldi(
         name: _renamed(source / name, speakers if _of_speakers(name) else utterances)
         for name in _travelling(source, keep)
     }
+    _check_left_behind(source, output, {*WRITTEN, *tables})
     return KaldiFolder(source, output, items, speakers, utterances, tables)
 
 
@@ -239,6 +240,27 @@ def _travelling(source: Path, keep: Sequence[str]) -> list[str]:
                     f"text; mend it, or add --keep {name} to publish the table as it is"
                 )
     return [*found, *dict.fromkeys(keep)]
+
+
+def _check_left_behind(source: Path, output: Path, written: Set[str]) -> None:
+    """Refuses an output folder with a table of an earlier run that this run would leave there.
+
+    Transcripts of ``--keep text`` would else be published by whoever leaves out the option later.
+
+    Args:
+        source, output: the data folders.
+        written: names of the tables that this run writes.
+
+    Raises:
+        CorpusError: a table is there.
+    """
+    for path in sorted(source.iterdir()):
+        left = output / path.name
+        if path.name not in written and path.is_file() and left.is_file():
+            raise CorpusError(
+                f"{left}: is there from an earlier run, and this one would leave it as it is; add "
+                f"--keep {path.name}, delete that file, or choose a new folder with -o"
+            )
 
 
 def _renamed(path: Path, names: Mapping[str, str]) -> dict[str, str]:
