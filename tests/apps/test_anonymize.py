@@ -409,6 +409,25 @@ def test_an_unreadable_file_is_named(command, speech, tmp_path, monkeypatch):
     assert not (tmp_path / "out.wav").exists()
 
 
+def test_a_folder_that_may_not_be_read_is_a_failure(command, speech, tmp_path, monkeypatch):
+    """The system's refusal is made up: root may read everything."""
+    speech("corpus/anna/x.wav", seconds=0.3)
+    speech("corpus/bert/x.wav", seconds=0.3)
+    real = os.scandir
+
+    def closed(place="."):
+        if str(place).endswith("bert"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(place))
+        return real(place)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    process = command("anonymize", "corpus", "-o", "out")
+    assert process.returncode == 1
+    assert "corpus/bert" in process.stderr.decode()
+    assert "its recordings are missing" in process.stderr.decode()
+    assert [path.name for path in (tmp_path / "out").iterdir() if path.is_dir()] == ["anna"]
+
+
 def test_output_equal_to_input_is_refused_through_links_too(command, speech, tmp_path):
     source = speech("x.wav", seconds=0.3)
     before = source.read_bytes()

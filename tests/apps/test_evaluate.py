@@ -125,7 +125,7 @@ def test_files_that_a_folder_holds_and_nobody_reads_are_named(speech):
     done = CliRunner().invoke(app, ["evaluate", str(speech), "-o", str(report), *options])
     lines = [line for line in done.stderr.splitlines() if "not taken" in line]
     assert len(lines) == 2
-    assert "1 file was not taken: each is a recording of a kind that is not read" in lines[0]
+    assert "1 file was not taken: it is a recording of a kind that is not read" in lines[0]
     assert lines[0].endswith("voice.raw")
     assert "7 files were not taken" in lines[1]
     assert lines[1].endswith("and 2 more")

@@ -34,6 +34,7 @@ def test_options_of_several_recordings_are_refused_for_one(option, command, spee
         (("-s", "recast:length=0.05", "--set", "length=0.06"), ("length", "--system")),
         (("--set", "device=cuda"), ("--device",)),
         (("--fallback", "mcadams"), ("--fallback mcadams", "recast")),
+        (("--set", "delay=short"), ("delay=short", "live")),
     ],
 )
 def test_two_values_of_one_setting_and_useless_ones_are_refused(given, words, command, speech):

@@ -122,9 +122,9 @@ def _fitting(system: VoiceChoice, pseudonym: Pseudonym, version: str) -> Pseudon
                 return candidate
             left -= 1
     raise UnknownSystemError(
-        f"{system.card.name}: of {MOST_VARIANTS} voices not {system.voice_variant + 1} "
-        f"{'is' if not system.voice_variant else 'are'} {system.voice_kind}; wish for another "
-        "voice, or change the system's settings"
+        f"{system.card.name}: of the first {MOST_VARIANTS} voices {system.voice_variant - left} "
+        f"are {system.voice_kind}; wish for one of these, or for another voice, or change the "
+        "system's settings"
     )
 
 

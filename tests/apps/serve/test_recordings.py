@@ -284,7 +284,7 @@ def test_a_killed_server_leaves_what_the_next_one_wipes(start, tmp_path, long_sp
         one.log.unlink()
         with start(tmp_path / "one") as two:
             assert two.is_wiped()
-            assert "wiped what 1 ended servers left" in two.log.read_text()
+            assert "wiped what ended servers left (folders: 1)" in two.log.read_text()
 
 
 def test_more_than_it_may_work_on_is_refused_with_a_time(start, tmp_path, long_speech, speech):

@@ -315,6 +315,7 @@ def _loaded(
         VoicenymError: its weights are missing.
     """
     from voicenym.anonymizer import SYSTEMS, load
+    from voicenym.anonymizer.live_delay import check_delay_is_used
     from voicenym.memory import spared_from_collection
 
     with spared_from_collection():
@@ -324,4 +325,6 @@ def _loaded(
             given.pop("language", None)  # of the words alone
         stated = [*settings, *(f"{name}={value}" for name, value in given.items())]
         parameters = joined_settings(written, SYSTEMS.settings(system, stated))
-        return system, load(system, **{"device": device, **parameters})
+        anonymizer = load(system, **{"device": device, **parameters})
+        check_delay_is_used(anonymizer)
+        return system, anonymizer

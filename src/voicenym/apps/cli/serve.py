@@ -192,7 +192,7 @@ def serve(
         stored = KeyStore(keys or weights_home.home() / "serve-keys")
         service = Service(uploads, stored, system_cards(), work, live)
         if uploads.swept:
-            typer.echo(f"wiped what {uploads.swept} ended servers left", err=True)
+            typer.echo(f"wiped what ended servers left (folders: {uploads.swept})", err=True)
         run_server(
             application(service, protection),
             binding,

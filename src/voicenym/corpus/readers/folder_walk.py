@@ -37,7 +37,8 @@ class Reason(Enum):
     OUTPUTS = ("is a folder of outputs of an earlier run, by its log, and not of originals; give "
                "it by itself if it is meant", True)  # fmt: skip
     SPECIAL = ("is no regular file", True)
-    CLOSED = ("cannot be looked into; ask its owner for permission", True)
+    CLOSED = ("is a folder that may not be read, so that its recordings are missing; ask its "
+              "owner for permission", True)  # fmt: skip
     TABLE = ("is a table, and what it says of speakers is not used: make a Kaldi data folder of it "
              "(Folders and corpora, Tables of speakers), or folders of speakers", True)  # fmt: skip
     HIDDEN = ("is hidden (its name begins with a dot)", False)
@@ -193,8 +194,10 @@ def report(
         listed = names if every or reason.each else names[:FEW]
         others = len(names) - len(listed)
         more = f" and {others} more{rest}" if others else ""
-        count = "1 file was" if len(names) == 1 else f"{len(names)} files were"
-        lines.append(f"{count} not taken: each {reason.text}: {', '.join(listed)}{more}")
+        count = f"{len(names)} files were not taken: each"
+        if len(names) == 1:
+            count = "1 file was not taken: it"
+        lines.append(f"{count} {reason.text}: {', '.join(listed)}{more}")
     return lines
 
 

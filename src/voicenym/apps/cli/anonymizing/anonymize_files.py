@@ -16,7 +16,6 @@ from voicenym.apps.cli.anonymizing.batch_report import (
     BatchProgress,
     Messages,
     account,
-    conclude,
     summarize,
 )
 from voicenym.apps.cli.anonymizing.dry_run import each_alone
@@ -64,7 +63,7 @@ def anonymize_files(
 
     Raises:
         VoicenymError: options that do not go together, or inputs or outputs that cannot be used.
-        typer.Exit: a recording failed.
+        typer.Exit: a recording failed, or a folder could not be read.
     """
     from voicenym.corpus.plans.file_plan import check_distinct
     from voicenym.corpus.plans.rename_map import check_place
@@ -95,18 +94,17 @@ def anonymize_files(
         show_plan(items, renamed=names.rename and not names.show_names)
         if not corpus.is_dataset:
             account(map(Path, inputs), items, output, say, every=True)
-        say(f"{len(items)} recordings; nothing was written")
+        say(f"recordings: {len(items)}; nothing was written")
         return
     if system.stored and (note := each_alone(items)):
         say(note)
     started = time.monotonic()
     job, summary = _run(system, options, corpus, items, names, workers, engine, edit)
     summarize(summary, items, job, started, say)
-    if not corpus.is_dataset:
-        account(map(Path, inputs), items, output, say)
+    complete = corpus.is_dataset or account(map(Path, inputs), items, output, say)
     if summary.done:
-        conclude(system, say, summary.done, len(summary.refused))
-    if summary.failures:
+        system.conclude(say, summary.done, len(summary.refused))
+    if summary.failures or not complete:
         raise typer.Exit(1)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import voicenym
+from voicenym.apps.cli.anonymizing.batch_report import describe
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -107,6 +108,31 @@ class RunSystem:
             fallback=self.fallback,
             edit=edit,
         )
+
+    def conclude(
+        self, say: Messages, made: int, by_fallback: int = 0, what: str = "recordings"
+    ) -> None:
+        """Prints what made the outputs, its protection and price, and whether the key is stored.
+
+        Where the fall-back made all of them, the protection of the system is nobody's.
+
+        Args:
+            say: the user's messages.
+            made: number of recordings, or of voices in one, that this run anonymized.
+            by_fallback: number of those that the fall-back anonymized.
+            what: they are.
+        """
+        other = self.loaded_fallback() if by_fallback else None
+        if other is None or by_fallback < made:
+            describe("system", self.anonymizer, say)
+        if other is not None:
+            describe(f"fall-back, of {by_fallback} of {made} {what}", other, say)
+        if not self.stored:
+            say(
+                "key: none was given, and the fresh one of this run is not stored: nobody, you "
+                "included, can make these voices again. For the same voices next time: voicenym "
+                "key new FILE, then --key FILE."
+            )
 
     def about(self) -> dict[str, Any]:
         """What the log of a single output says of the system."""

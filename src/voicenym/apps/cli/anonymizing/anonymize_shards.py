@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli.anonymizing.batch_report import MOST_ALIKE, BatchProgress, Messages, conclude
+from voicenym.apps.cli.anonymizing.batch_report import MOST_ALIKE, BatchProgress, Messages
 from voicenym.errors import VoicenymError, printable
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def anonymize_shards(
     summary = _run(system.job(options, opaque=opaque), request, plan, options)
     _say_skipped(plan, say)
     if summary.done:
-        conclude(system, say, summary.recordings, summary.refused)
+        system.conclude(say, summary.recordings, summary.refused)
     if summary.failures:
         raise typer.Exit(1)
 

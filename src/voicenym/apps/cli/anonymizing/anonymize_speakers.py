@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli.anonymizing.batch_report import Messages, conclude, fallback_sentence
+from voicenym.apps.cli.anonymizing.batch_report import Messages, fallback_sentence
 from voicenym.apps.cli.options.word_options import removed_in_words
 from voicenym.apps.cli.terminal.interrupted_work import PART, parts_before, until_done
 from voicenym.apps.cli.terminal.progress import Progress
@@ -144,7 +144,7 @@ def anonymize_speakers(
         return
     refused = _write(system, options, source, item.target, what, sorted(who.hidden), edit, drawn)
     voices = {piece.voice for piece in what.pieces() if piece.voice is not None}
-    conclude(system, say, len(voices), refused, "voices")
+    system.conclude(say, len(voices), refused, "voices")
 
 
 def _write(

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from voicenym.apps.cli.anonymizing.batch_report import conclude, fallback_sentence
+from voicenym.apps.cli.anonymizing.batch_report import fallback_sentence
 from voicenym.apps.cli.terminal.standard_output import for_sound_alone
 from voicenym.errors import VoicenymError
 from voicenym.temporary import folder_for_temporary_files
@@ -77,4 +77,4 @@ def anonymize_stream(
         say.warn(fallback_sentence("standard input", result.refusal, anonymizer.card, other.card))
     for warning in result.warnings:
         say.warn(warning)
-    conclude(system, say, 1, int(result.refusal is not None))
+    system.conclude(say, 1, int(result.refusal is not None))

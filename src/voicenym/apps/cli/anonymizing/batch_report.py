@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from voicenym.anonymizer import Anonymizer, Card, Refusal
-    from voicenym.apps.cli.anonymizing.anonymize_run import RunSystem
     from voicenym.corpus.batches.batch_runner import Job, Outcome, Summary
     from voicenym.corpus.plans.file_plan import Item
 
@@ -210,7 +209,7 @@ def account(
     output: Path | None,
     say: Messages,
     every: bool = False,
-) -> None:
+) -> bool:
     """Messages on skipped files of folders, and on recordings with a new extension.
 
     Args:
@@ -219,47 +218,29 @@ def account(
         output: file or folder that the command writes to.
         say: the user's messages.
         every: whether to name all files, and not only the first few of a kind.
+
+    Returns:
+        Whether all folders could be read: else recordings may be missing.
     """
     from voicenym.corpus.readers import folder_walk
 
-    for line in folder_walk.report(folder_walk.skipped(inputs, output), every=every):
+    parts = folder_walk.skipped(inputs, output)
+    for line in folder_walk.report(parts, every=every):
         say.warn(line)
     for line in folder_walk.named_as_outputs(item.source for item in items):
         say.warn(line)
     for line in folder_walk.rewritten(item.source for item in items):
         say(line)
+    return not any(part.reason is folder_walk.Reason.CLOSED for part in parts)
 
 
-def conclude(
-    system: RunSystem, say: Messages, made: int, by_fallback: int = 0, what: str = "recordings"
-) -> None:
-    """Prints what made the outputs, its protection and price, and whether the key is stored.
-
-    Where the fall-back made all of them, the protection of the system is nobody's.
+def describe(role: str, anonymizer: Anonymizer, say: Messages) -> None:
+    """Prints a system, its protection and price.
 
     Args:
-        system: of the run.
+        role: of the system in the run.
+        anonymizer: the system. Figures are of default settings: what differs is named.
         say: the user's messages.
-        made: number of recordings, or of voices in one, that this run anonymized.
-        by_fallback: number of those that the fall-back anonymized.
-        what: they are.
-    """
-    other = system.loaded_fallback() if by_fallback else None
-    if other is None or by_fallback < made:
-        _describe("system", system.anonymizer, say)
-    if other is not None:
-        _describe(f"fall-back, of {by_fallback} of {made} {what}", other, say)
-    if not system.stored:
-        say(
-            "key: none was given, and the fresh one of this run is not stored: nobody, you "
-            "included, can make these voices again. For the same voices next time: voicenym key "
-            "new FILE, then --key FILE."
-        )
-
-
-def _describe(role: str, anonymizer: Anonymizer, say: Messages) -> None:
-    """Prints a system, its protection and price. Figures are of default settings: what differs is
-    named.
     """
     from voicenym.anonymizer.system_settings import unmeasured
 

@@ -175,6 +175,7 @@ def _checked(text: str, request: Request) -> tuple[str, str, dict[str, Any]]:
         VoicenymError: as :func:`_systems`.
     """
     from voicenym.anonymizer import check_device, load
+    from voicenym.anonymizer.live_delay import check_delay_is_used
     from voicenym.anonymizer.system_settings import label, parsed
     from voicenym.evaluation.trial_plans.voice_targets import drawn
 
@@ -185,6 +186,7 @@ def _checked(text: str, request: Request) -> tuple[str, str, dict[str, Any]]:
         settings = {**settings, "device": request.device}
     settings = dict(drawn(name, settings, request.per, request.targets or "").parameters)
     system = load(name, **settings)
+    check_delay_is_used(system)
     check_device(system.device)
     system.check()
     return label(name, settings, system.version), name, settings
