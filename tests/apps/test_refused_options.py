@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 
@@ -218,3 +220,26 @@ def test_pages_replace_no_recording(command, speech):
 
 def test_more_threads_than_a_machine_has_are_refused(command, speech):
     refused(command("transcribe", speech("a.wav"), "--threads", "99999"), "--threads")
+
+
+@pytest.mark.parametrize(
+    ("given", "option"),
+    [
+        (("study", "--from", "p808"), "--from"),
+        (("study", "--column", "score=rating"), "--column"),
+        (("study", "--study", "study"), "--study"),
+        (("answers.csv", "--study", "study"), "--study"),
+        (("answers.csv", "--from", "webmushra", "--scale", "1-5"), "--scale"),
+        (("study", "--keep-everybody", "--need-headphones"), "--need-headphones"),
+    ],
+)
+def test_an_analysis_refuses_options_of_other_answers(given, option, command, tmp_path):
+    (tmp_path / "study").mkdir()
+    (tmp_path / "answers.csv").write_text("listener,score,system\n")
+    refused(command("listen", "analyse", *given, "-o", "report"), f"{option} ", "leave it out")
+    assert not (tmp_path / "report").exists()
+
+
+def test_the_list_of_tables_is_json_where_json_is_asked_for(command):
+    done = command("reproduce", "--list", "turner-2022", "--json")
+    assert {row["paper"] for row in json.loads(done.stdout)} == {"turner-2022"}

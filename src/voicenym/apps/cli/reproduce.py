@@ -116,7 +116,7 @@ def reproduce(
     from voicenym.reproduction.yao.yao_ablations import ABLATIONS as OF_CODECS
 
     if listed:
-        _list(paper)
+        _list(paper, as_json)
         return
     if paper is None and page is None:
         raise VoicenymError(
@@ -150,7 +150,7 @@ def reproduce(
             typer.echo(f"wrote {path}", err=True)
 
 
-def _list(paper: str | None) -> None:
+def _list(paper: str | None, as_json: bool) -> None:
     from voicenym.reproduction import paper_list, stored_outcomes
     from voicenym.reproduction.pages import needs, state
 
@@ -168,7 +168,9 @@ def _list(paper: str | None) -> None:
     ]
     columns = (field("paper"), field("table"), field("shows", prose=True),
                field("needs", prose=True), field("cost"), field("run", prose=True))  # fmt: skip
-    tables.emit(records, columns)
+    tables.emit(records, columns, as_json=as_json)
+    if as_json:
+        return
     for name, absent in paper_list.not_here().items():
         for what, why in absent.items():
             if paper is None and tables.is_terminal():

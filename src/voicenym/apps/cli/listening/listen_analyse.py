@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from voicenym.apps.cli.anonymizing.run_choices import refuse_options
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.errors import VoicenymError
 
 if TYPE_CHECKING:
     from voicenym.listening.ratings import CheckResult, Rating
+
+TABLE, ORIGINAL = "table", "original"
 
 app = new_app()
 table_option = partial(typer.Option, rich_help_panel="Answers of other tools")
@@ -39,13 +42,13 @@ def analyse(
     measures: Path | None = typer.Option(
         None, "--measures", help="Table of measures by system, and perhaps utterance."
     ),
-    tool: str = table_option("table", "--from", help="table, webmushra or p808."),
+    tool: str = table_option(TABLE, "--from", help="table, webmushra or p808."),
     columns: list[str] = table_option(
         [], "--column", help="FIELD=COLUMN of the file, or FIELD==VALUE for all rows."
     ),
     scale: str | None = table_option(None, "--scale", help="LOW-HIGH of the ratings."),
     original: str = table_option(
-        "original", "--original", help="What the file calls original speech."
+        ORIGINAL, "--original", help="What the file calls original speech."
     ),
     key_of: Path | None = table_option(
         None, "--study", help="Study that was exported, to look clips up in its key."
@@ -67,6 +70,11 @@ def analyse(
     from voicenym.listening.analysis.quality_control import Criteria
     from voicenym.listening.analysis.report_sentences import sentences
 
+    if everybody:
+        refuse_options(
+            {"--need-headphones": need_headphones},
+            "leaves listeners out, and --keep-everybody none;",
+        )
     title, ratings, checks = _read(source, tool, columns, scale, original, key_of)
     if not ratings:
         raise VoicenymError(f"{source}: nobody has rated anything yet; wait for answers")
@@ -105,6 +113,7 @@ def _read(
     from voicenym.listening.exchange import answer_tables, other_tools
     from voicenym.listening.ratings import of_study
 
+    _check_tool(source, tool, columns, scale, original, key_of)
     if source.is_dir():
         from voicenym.listening.answer_store import AnswerStore
 
@@ -124,6 +133,31 @@ def _read(
     named = answer_tables.column_map(columns)
     limits = None if scale is None else _limits(scale)
     return source.name, answer_tables.read_table(source, named, limits, original), []
+
+
+def _check_tool(
+    source: Path,
+    tool: str,
+    columns: list[str],
+    scale: str | None,
+    original: str,
+    key_of: Path | None,
+) -> None:
+    """Refuses options of answers that this source does not have.
+
+    Raises:
+        VoicenymError: one of them was given.
+    """
+    of_tables = {
+        "--column": columns, "--scale": scale is not None, "--original": original != ORIGINAL,
+    }  # fmt: skip
+    if source.is_dir():
+        given = {"--from": tool != TABLE, **of_tables, "--study": key_of is not None}
+        refuse_options(given, f"is of answers of other tools, and {source} is a folder;")
+    elif tool == TABLE:
+        refuse_options({"--study": key_of is not None}, "is of answers of --from p808;")
+    else:
+        refuse_options(of_tables, f"is of tables, and not of --from {tool};")
 
 
 def _limits(text: str) -> tuple[float, float]:
