@@ -194,7 +194,8 @@ def _statement(c2pa: Any, file: IO[bytes], media: str, name: str) -> Statement |
                 "anonymize it first, which drops them"
             ) from None
         raise AudioError(
-            f"{name}: is damaged, or not what its name says: {_cause(error)}"
+            f"{name}: is damaged, or not what its name says ({_cause(error)}); check that it "
+            "plays, and get a whole copy"
         ) from None
     manifest = found["manifests"][found["active_manifest"]]
     kinds = {f"{_VOCABULARY}{value}": key for key, value in SOURCES.items()}
