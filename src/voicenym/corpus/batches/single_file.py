@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from voicenym.anonymizer import BLOCK_SECONDS, Anonymizer, Refusal, Stream
 from voicenym.audio import Reader, Writer, open_reader, open_writer
@@ -21,6 +21,9 @@ from voicenym.corpus.recording_checks import Level
 from voicenym.dsp.speech_presence import LevelModulation
 from voicenym.errors import AudioError
 from voicenym.pseudonym import Pseudonym
+
+if TYPE_CHECKING:
+    from voicenym.corpus.nearness.near_original import NearOriginalCheck
 
 IN_SYNC = "has a picture, so that the speaker's timing is kept, which attackers can use"
 HASH_BYTES = 1 << 20
@@ -202,21 +205,7 @@ def anonymize_unnamed(
         import torch
 
         with _aborted_by_errors(writer), torch.inference_mode():
-            size, ended = block_size(rate, channels), False
-            for block in reader.blocks(size):
-                level.push(block)
-                check.push_input(block)
-                ended = block.shape[1] < size  # only the last block is shorter
-                give = stream.finish if ended else stream.push
-                made = give(torch.from_numpy(block))
-                check.push_output(made)
-                writer.write(made)
-                if progress is not None:
-                    progress(level.frames / rate)
-            if not ended:
-                made = stream.flush()
-                check.push_output(made)
-                writer.write(made)
+            _anonymize_blocks(reader, stream, writer, level, check, progress)
             # checked when the whole recording is decoded and before the file gets its name.
             warnings = (
                 *reader.warnings,
@@ -229,6 +218,34 @@ def anonymize_unnamed(
             writer.finish()
     result = Result(level.frames / rate, rate, channels, None, warnings)
     return Unnamed(writer, target, result)
+
+
+def _anonymize_blocks(
+    reader: Reader,
+    stream: Stream,
+    writer: Writer,
+    level: Level,
+    check: NearOriginalCheck,
+    progress: Progress | None,
+) -> None:
+    """Writes what a stream makes of a whole recording; level and check get what passes."""
+    import torch
+
+    size, ended = block_size(reader.rate, reader.channels), False
+    for block in reader.blocks(size):
+        level.push(block)
+        check.push_input(block)
+        ended = block.shape[1] < size  # only the last block is shorter
+        give = stream.finish if ended else stream.push
+        made = give(torch.from_numpy(block))
+        check.push_output(made)
+        writer.write(made)
+        if progress is not None:
+            progress(level.frames / reader.rate)
+    if not ended:
+        made = stream.flush()
+        check.push_output(made)
+        writer.write(made)
 
 
 def _length_ratio(

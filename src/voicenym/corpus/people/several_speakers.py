@@ -182,19 +182,14 @@ def anonymize_speakers(
     )
     background = BackgroundNoise(rate, channels)
     level = Level()
-    size = block_size(rate, channels)
     try:
         with opened() as reader:
             level.movement = LevelModulation(rate)
-            done = 0
-            for block in reader.blocks(size):
+            for done, block in _placed(reader, progress):
                 level.push(block)
                 voices.push(block)
                 for start, end in _background(what, done, done + block.shape[1], edit):
                     background.learn(block[:, start - done : end - done])
-                done += block.shape[1]
-                if progress is not None:
-                    progress(done / rate)
         warnings = [*reader.warnings, *verdict(name, level, rate, lenient)]
         voices.finish()
         if writing is not None:
@@ -215,11 +210,9 @@ def anonymize_speakers(
             borders = Borders(pieces, what.frames, fade, render)
             with writer, torch.inference_mode():
                 count = 0
-                for block in reader.blocks(size):
-                    count += block.shape[1]
+                for done, block in _placed(reader, writing):
+                    count = done + block.shape[1]
                     writer.write(borders.push(block, last=count == what.frames))
-                    if writing is not None:
-                        writing(count / rate)
                 if count != what.frames:
                     raise AudioError(
                         f"{name}: has changed while it was read; run again when nobody writes it"
@@ -233,6 +226,21 @@ def anonymize_speakers(
     warnings += [f"{name}: {text}" for text in voices.warnings]
     result = Result(what.frames / rate, rate, channels, sha256_of(target), tuple(warnings))
     return result, voices.refusals
+
+
+def _placed(reader: Reader, progress: Progress | None) -> Iterator[tuple[int, np.ndarray]]:
+    """Blocks ``[channel, time]`` of a recording, each after its first sample's index.
+
+    Args:
+        reader: of the recording.
+        progress: called with the seconds read, after each block has been used.
+    """
+    done = 0
+    for block in reader.blocks(block_size(reader.rate, reader.channels)):
+        yield done, block
+        done += block.shape[1]
+        if progress is not None:
+            progress(done / reader.rate)
 
 
 def _edited(system: Anonymizer, edit: SoundEdit | None) -> Anonymizer:
