@@ -23,6 +23,13 @@ from voicenym.evaluation.results import Evaluation
 
 BEGIN, END = "<!-- figures: voicenym cards --update -->", "<!-- end of figures -->"
 
+HEADING = (
+    "| system | EER %, strongest attacker | which | EER %, ignorant | WER % | PER % | DNSMOS "
+    "| RTF |",
+    "| --- | --- | --- | --- | --- | --- | --- | --- |",
+)
+"""Head of the table, a line each."""
+
 Row = Mapping[str, Any]
 
 
@@ -63,66 +70,76 @@ def markdown(cards: dict[str, list[dict[str, Any]]], data: str) -> str:
         cards: figures by system, as :func:`voicenym.evaluation.card_figures.write` stores them.
         data: on which they were measured.
     """
-
-    def cell(row: Row | None, digits: int = 1) -> str:
-        if row is None:
-            return "not measured"
-        text = f"{row['value']:.{digits}f}"
-        if row["low"] is not None and row["high"] is not None:
-            text += f" ({row['low']:.{digits}f}–{row['high']:.{digits}f})"
-        return text
-
-    def first(rows: list[dict[str, Any]], metric: str, start: str = "") -> dict[str, Any] | None:
-        found = [r for r in rows if r["metric"] == metric and r["condition"].startswith(start)]
-        return min(found, key=lambda r: float(r["value"]), default=None)
-
-    def words(rows: list[dict[str, Any]]) -> str:
-        """Errors of words by a named recogniser, and of phones."""
-        named = [row for row in rows if not nameless(row)]
-        return f"{cell(first(named, 'WER'))} | {cell(first(named, 'PER'))}"
-
-    head = (
-        "| system | EER %, strongest attacker | which | EER %, ignorant | WER % | PER % | DNSMOS "
-        "| RTF |"
-    )
-    lines = [head, "| --- | --- | --- | --- | --- | --- | --- | --- |"]
     same = {
         name: rows
         for name, rows in cards.items()
         if rows and _speech(rows[0]["data"]) == _speech(data) and ":" not in name
     }
     bare = same.pop(ORIGINAL, [])
-    if bare:
-        lines.append(
-            f"| (original) | {cell(first(bare, 'EER'))} | no protection | | "
-            f"{words(bare)} | {cell(first(bare, 'DNSMOS'), 2)} | |"
-        )
-    strongest = {name: _strongest(rows) for name, rows in same.items()}
-
-    def least(name: str) -> float:
-        row = strongest[name]
-        return -1.0 if row is None else float(row["value"])
-
-    for name in sorted(same, key=least, reverse=True):
-        rows, top, speed = same[name], strongest[name], first(same[name], "RTF")
-        lines.append(
-            f"| `{name}` | {cell(top)} | {'' if top is None else _attacker(top)} | "
-            f"{cell(first(rows, 'EER', 'ignorant'))} | {words(rows)} | "
-            f"{cell(first(rows, 'DNSMOS'), 2)} | "
-            f"{'not measured' if speed is None else format(speed['value'], '.4f')} |"
-        )
+    best_first = sorted(same, key=lambda name: _strongest_rate(same[name]), reverse=True)
     dates = sorted({row["date"] for rows in same.values() for row in rows})
     when = dates[0] if len(set(dates)) == 1 else f"{dates[0]} to {dates[-1]}"
-    lines.append(f"\n{data}, {when}; 95 % intervals over speakers; 50 % is chance.")
-    lines += [
-        f"`{name}`: {rows[0]['data'].rpartition(', ')[2]}; recordings that it leaves silent are "
-        "left out."
-        for name, rows in same.items()
-        if rows[0]["data"] != data
-    ]
-    lines += _learned(same)
-    lines += _judges([bare, *same.values()])
-    return "\n".join(lines)
+    return "\n".join(
+        [
+            *HEADING,
+            *([_original_line(bare)] if bare else []),
+            *(_system_line(name, same[name]) for name in best_first),
+            f"\n{data}, {when}; 95 % intervals over speakers; 50 % is chance.",
+            *(
+                f"`{name}`: {rows[0]['data'].rpartition(', ')[2]}; recordings that it leaves "
+                "silent are left out."
+                for name, rows in same.items()
+                if rows[0]["data"] != data
+            ),
+            *_learned(same),
+            *_judges([bare, *same.values()]),
+        ]
+    )
+
+
+def _original_line(rows: Sequence[Row]) -> str:
+    return (
+        f"| (original) | {_cell(_lowest(rows, 'EER'))} | no protection | | {_words(rows)} | "
+        f"{_cell(_lowest(rows, 'DNSMOS'), 2)} | |"
+    )
+
+
+def _system_line(name: str, rows: Sequence[Row]) -> str:
+    top, speed = _strongest(rows), _lowest(rows, "RTF")
+    return (
+        f"| `{name}` | {_cell(top)} | {'' if top is None else _attacker(top)} | "
+        f"{_cell(_lowest(rows, 'EER', 'ignorant'))} | {_words(rows)} | "
+        f"{_cell(_lowest(rows, 'DNSMOS'), 2)} | "
+        f"{'not measured' if speed is None else format(speed['value'], '.4f')} |"
+    )
+
+
+def _cell(row: Row | None, digits: int = 1) -> str:
+    """A figure with its interval."""
+    if row is None:
+        return "not measured"
+    text = f"{row['value']:.{digits}f}"
+    if row["low"] is not None and row["high"] is not None:
+        text += f" ({row['low']:.{digits}f}–{row['high']:.{digits}f})"
+    return text
+
+
+def _lowest(rows: Sequence[Row], metric: str, start: str = "") -> Row | None:
+    """The least figure of a metric, of conditions that begin so; None if there is none."""
+    found = [r for r in rows if r["metric"] == metric and r["condition"].startswith(start)]
+    return min(found, key=lambda r: float(r["value"]), default=None)
+
+
+def _words(rows: Sequence[Row]) -> str:
+    """Errors of words by a named recogniser, and of phones."""
+    named = [row for row in rows if not nameless(row)]
+    return f"{_cell(_lowest(named, 'WER'))} | {_cell(_lowest(named, 'PER'))}"
+
+
+def _strongest_rate(rows: Sequence[Row]) -> float:
+    """Equal error rate of the strongest attacker, for the order; -1 if none was measured."""
+    row = _strongest(rows)
+    return -1.0 if row is None else float(row["value"])
 
 
 def _strongest(rows: Sequence[Row]) -> Row | None:

@@ -9,9 +9,8 @@ recognition", 2002). Silence may follow every word.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
@@ -86,6 +85,38 @@ def graph(lexicon: Mapping[str, Sequence[str]], ngram: NGram, states: States) ->
     Raises:
         VoicenymError: no word in common, or a phone that is none of these.
     """
+    followers = _followers(lexicon, ngram)
+    words = sorted(followers[()])
+    start = ngram.context((START,))
+    contexts = _contexts(followers, ngram, start)
+    number = {left: i for i, left in enumerate(contexts)}
+    places, ends = _trees(lexicon, ngram, states, followers, number)
+    state, parent, context = (np.array(column) for column in zip(*places, strict=True))
+    leads, ended, ended_words, chances = (np.array(column) for column in zip(*ends, strict=True))
+    offsets = np.flatnonzero(np.diff(leads, prepend=-1))
+    return Graph(
+        words=tuple(words),
+        contexts=tuple(contexts),
+        state=state,
+        parent=parent,
+        context=context,
+        ends=ended,
+        word=ended_words,
+        chance=chances.astype(np.float32),
+        offsets=offsets,
+        following=leads[offsets],
+        levels=tuple(_levels(contexts, number, ngram)),
+        start=number[start],
+        final=np.array([ngram.log_prob(END, left) for left in contexts], dtype=np.float32),
+    )
+
+
+def _followers(lexicon: Mapping[str, Sequence[str]], ngram: NGram) -> dict[Gram, list[str]]:
+    """Words of the lexicon that are listed after each context of the n-gram model.
+
+    Raises:
+        VoicenymError: no word in common.
+    """
     listed: dict[Gram, list[str]] = {(): []}
     for gram in ngram.log_probs:
         if gram[-1] in lexicon and gram[-1] not in (START, END, UNKNOWN):
@@ -94,62 +125,57 @@ def graph(lexicon: Mapping[str, Sequence[str]], ngram: NGram, states: States) ->
         raise VoicenymError(
             "the language model and the lexicon have no word in common; give a lexicon of its words"
         )
-    start = ngram.context((START,))
-    after = {
-        (*left, word): ngram.context((*left, word))
-        for left, followers in listed.items()
-        for word in followers
+    return listed
+
+
+def _contexts(followers: Mapping[Gram, Sequence[str]], ngram: NGram, start: Gram) -> list[Gram]:
+    """Contexts in which words are listed, those after a word, and all that they back off to."""
+    contexts = {*followers, start}
+    contexts |= {
+        ngram.context((*left, word)) for left, words in followers.items() for word in words
     }
-    contexts = {*listed, *after.values(), start}
     while more := {left[1:] for left in contexts if left} - contexts:
         contexts |= more
-    ordered = sorted(contexts)
-    number = {left: i for i, left in enumerate(ordered)}
-    words = sorted(listed[()])
-    numbered = {word: i for i, word in enumerate(words)}
+    return sorted(contexts)
 
+
+def _trees(
+    lexicon: Mapping[str, Sequence[str]],
+    ngram: NGram,
+    states: States,
+    followers: Mapping[Gram, Sequence[str]],
+    number: Mapping[Gram, int],
+) -> tuple[list[tuple[int, int, int]], list[tuple[int, int, int, float]]]:
+    """A prefix tree of pronunciations for each context.
+
+    Returns:
+        Places, as state, parent and context; and ends of words, sorted, as following context,
+        place, word and logarithm of its probability.
+
+    Raises:
+        VoicenymError: a phone that is none of the states'.
+    """
+    word_number = {word: i for i, word in enumerate(sorted(followers[()]))}
     places: list[tuple[int, int, int]] = []
     ends: list[tuple[int, int, int, float]] = []
-    for left, followers in sorted(listed.items()):
+    for left, words in sorted(followers.items()):
         tree: dict[tuple[int, int], int] = {}
-        for word in sorted(followers):
-            following = number[after[(*left, word)]]
+        for word in sorted(words):
+            following = number[ngram.context((*left, word))]
             chance = ngram.log_probs[(*left, word)]
             for place in {_grown(way, tree, places, number[left], states) for way in lexicon[word]}:
-                ends.append((following, place, numbered[word], chance))
-    ends.sort()
-    state, parent, context = (np.array(column) for column in zip(*places, strict=True))
-    leads, ended, ended_words, chances = (np.array(column) for column in zip(*ends, strict=True))
-    offsets = np.flatnonzero(np.diff(leads, prepend=-1))
-    levels = []
-    for length in range(max(map(len, ordered)), 0, -1):
-        pairs = sorted((number[c[1:]], number[c]) for c in ordered if len(c) == length)
-        targets = [target for target, _ in groupby(pairs, key=lambda pair: pair[0])]
-        column = np.array([pair[0] for pair in pairs])
-        costs = [ngram.back_offs.get(ordered[source], 0.0) for _, source in pairs]
-        levels.append(
-            Level(
-                np.array([source for _, source in pairs]),
-                np.array(costs, dtype=np.float32),
-                np.flatnonzero(np.diff(column, prepend=-1)),
-                np.array(targets),
-            )
-        )
-    return Graph(
-        tuple(words),
-        tuple(ordered),
-        state,
-        parent,
-        context,
-        ended,
-        ended_words,
-        chances.astype(np.float32),
-        offsets,
-        leads[offsets],
-        tuple(levels),
-        number[start],
-        np.array([ngram.log_prob(END, left) for left in ordered], dtype=np.float32),
-    )
+                ends.append((following, place, word_number[word], chance))
+    return places, sorted(ends)
+
+
+def _levels(contexts: Sequence[Gram], number: Mapping[Gram, int], ngram: NGram) -> Iterator[Level]:
+    """Back-offs of each length of contexts, the longest first."""
+    for length in range(max(map(len, contexts)), 0, -1):
+        pairs = sorted((number[c[1:]], number[c]) for c in contexts if len(c) == length)
+        targets, sources = (np.array(column) for column in zip(*pairs, strict=True))
+        offsets = np.flatnonzero(np.diff(targets, prepend=-1))
+        costs = [ngram.back_offs.get(contexts[source], 0.0) for source in sources]
+        yield Level(sources, np.array(costs, dtype=np.float32), offsets, targets[offsets])
 
 
 def _grown(
