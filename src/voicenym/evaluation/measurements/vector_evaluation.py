@@ -178,9 +178,8 @@ def evaluate_method(
     Raises:
         VoicenymError: the method refuses these vectors.
     """
-    trials, theirs = bench.trials, candidate.attacker or candidate.identity
+    trials = bench.trials
     recordings = trials.recordings
-    original = bench.tried.double().numpy()
     started = time.perf_counter()
     published = anonymized_vectors(
         candidate.identity,
@@ -191,26 +190,41 @@ def evaluate_method(
         per,
     )
     spent = (time.perf_counter() - started) / len(recordings)
-    seen = published.double().numpy()
+    original, seen = bench.tried.double().numpy(), published.double().numpy()
+    theirs = candidate.attacker or candidate.identity
+    scores, notes = _attacks(theirs, bench, seen, attacker, per)
+    errors = {name: _eer(matrix, trials, replicates) for name, matrix in scores.items()}
+    figures: dict[str, Measured] = {}
+    with suppress(ScoreError):
+        voices = vectors(original, seen, trials, replicates)
+        figures = reported_metrics.measure(voices, only=lambda metric: not metric.originals)
+    if not figures:
+        notes.append("vectors have no direction: voices cannot be distinguished")
+    return Judged(candidate.name, errors, figures, scores, seen, spent, tuple(notes))
+
+
+def _attacks(
+    identity: Identity, bench: Bench, seen: np.ndarray, key: Key, per: str
+) -> tuple[dict[str, np.ndarray], list[str]]:
+    """Scores ``[model, trial]`` of every attacker, and why one is missing.
+
+    Args:
+        identity: the attackers' method.
+        bench: vectors and trials.
+        seen: protected vectors of the trials, ``[trial, element]``.
+        key: of the attackers.
+        per: of users' pseudonyms: ``speaker`` or ``utterance``.
+    """
+    cosine = Cosine()
     enrolled = [v.double().numpy() for v in bench.enrolment]
     protected = [
-        anonymized_vectors(theirs, v, [m.speaker] * len(v), [m.sex] * len(v), attacker, per)
+        anonymized_vectors(identity, v, [m.speaker] * len(v), [m.sex] * len(v), key, per)
         .double()
         .numpy()
-        for v, m in zip(bench.enrolment, trials.models, strict=True)
+        for v, m in zip(bench.enrolment, bench.trials.models, strict=True)
     ]
-    # each utterance under a pseudonym of its own: the draws of the attacker's key average out
-    averaged = [
-        anonymized_vectors(
-            theirs, v, [f"{m.speaker} {i}" for i in range(len(v))], [m.sex] * len(v), attacker
-        )
-        .double()
-        .numpy()
-        for v, m in zip(bench.enrolment, trials.models, strict=True)
-    ]
-    cosine = Cosine()
     scores = {
-        UNPROTECTED: cosine.score(enrolled, original),
+        UNPROTECTED: cosine.score(enrolled, bench.tried.double().numpy()),
         "ignorant": cosine.score(enrolled, seen),
         "lazy-informed": cosine.score(protected, seen),
     }
@@ -218,10 +232,19 @@ def evaluate_method(
     others = bench.others
     # one pseudonym per utterance: with one per speaker, training would model the keys, not speakers
     lessons = [
-        anonymized_vectors(theirs, others.vectors, others.speakers, others.sexes, key, "utterance")
-        for key in (attacker, _another(attacker))
+        anonymized_vectors(identity, others.vectors, others.speakers, others.sexes, k, "utterance")
+        for k in (key, _another(key))
     ]
     train = torch.cat(lessons).double().numpy()
+    # each utterance under a pseudonym of its own: the draws of the attacker's key average out
+    averaged = [
+        anonymized_vectors(
+            identity, v, [f"{m.speaker} {i}" for i in range(len(v))], [m.sex] * len(v), key
+        )
+        .double()
+        .numpy()
+        for v, m in zip(bench.enrolment, bench.trials.models, strict=True)
+    ]
     try:
         spanned = _spanned(train)
         learnt = _plda(train @ spanned, others)
@@ -232,14 +255,7 @@ def evaluate_method(
         scores["inverting"] = cosine.score(enrolled, _inverse(train, others)(seen))
     except np.linalg.LinAlgError:
         notes.append("inverting: protected vectors do not vary")
-    errors = {name: _eer(matrix, trials, replicates) for name, matrix in scores.items()}
-    figures: dict[str, Measured] = {}
-    with suppress(ScoreError):
-        voices = vectors(original, seen, trials, replicates)
-        figures = reported_metrics.measure(voices, only=lambda metric: not metric.originals)
-    if not figures:
-        notes.append("vectors have no direction: voices cannot be distinguished")
-    return Judged(candidate.name, errors, figures, scores, seen, spent, tuple(notes))
+    return scores, notes
 
 
 def _another(key: Key) -> Key:

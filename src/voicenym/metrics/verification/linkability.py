@@ -102,27 +102,9 @@ def linkability(
     t, n = trials.target, trials.nontarget
     if not 0.0 < omega < np.inf:
         raise ScoreError(f"the prior odds omega are {omega}; they must be positive and finite")
-    finite = [scores[np.isfinite(scores)] for scores in (t, n)]
-    low = min((scores.min() for scores in finite if scores.size), default=0.0)
-    high = max((scores.max() for scores in finite if scores.size), default=1.0)
-    if not high > low:
-        reach = max(0.5, abs(float(low)) * 1e-6)  # half a unit is nothing to a large float
-        low, high = low - reach, high + reach
-    bins = max(FEWEST_BINS, min(t.size // TARGETS_PER_BIN, MOST_BINS))
-    width = (float(high) - float(low)) / bins
-    if not 0.0 < width < np.inf:
-        raise ScoreError(
-            f"scores from {low:g} to {high:g} cannot be put in {bins} bins; rescale them, and give "
-            "those that stand for certainty as infinities"
-        )
-    edges = np.linspace(low, high, bins + 1)
-
-    # from here on a score is the index of its bin
-    at_t, at_n = (
-        np.clip(np.floor((scores - low) / width), 0, bins - 1).astype(np.intp) for scores in (t, n)
-    )
+    edges, at_t, at_n = _binned(t, n)
+    bins = len(edges) - 1
     counts = np.bincount(at_t, minlength=bins), np.bincount(at_n, minlength=bins)
-
     mated, others = (count / count.sum() for count in counts)
     local = _local(mated, others, omega)
     plain = float(mated @ local)
@@ -146,16 +128,16 @@ def linkability(
         pooled, t.size, size=shuffles, method="marginals"
     )
     return Linkability(
-        plain,
-        limits,
-        corrected,
-        float(_linked(shuffled, pooled - shuffled, omega)[0].mean()),
-        edges,
-        local,
-        mated,
-        others,
-        lowest,
-        highest,
+        value=plain,
+        interval=limits,
+        corrected=corrected,
+        baseline=float(_linked(shuffled, pooled - shuffled, omega)[0].mean()),
+        edges=edges,
+        local=local,
+        target=mated,
+        nontarget=others,
+        low=lowest,
+        high=highest,
     )
 
 
@@ -184,6 +166,37 @@ def limits(found: Linkability, error: float) -> tuple[str, ...]:
         f"resolve these scores, which have {least:.2f} at least by an equal error rate of "
         f"{100.0 * error:.1f} %",
     )
+
+
+def _binned(target: Array, nontarget: Array) -> tuple[Array, np.ndarray, np.ndarray]:
+    """Bins of equal width over the range of all scores.
+
+    Returns:
+        Edges ``[bin + 1]``, and the indices of the bins of targets and nontargets.
+
+    Raises:
+        ScoreError: floats have no bins between finite scores so far apart, or so little.
+    """
+    finite = [scores[np.isfinite(scores)] for scores in (target, nontarget)]
+    low = min((scores.min() for scores in finite if scores.size), default=0.0)
+    high = max((scores.max() for scores in finite if scores.size), default=1.0)
+    if not high > low:
+        reach = max(0.5, abs(float(low)) * 1e-6)  # half a unit is nothing to a large float
+        low, high = low - reach, high + reach
+    bins = max(FEWEST_BINS, min(target.size // TARGETS_PER_BIN, MOST_BINS))
+    width = (float(high) - float(low)) / bins
+    if not 0.0 < width < np.inf:
+        raise ScoreError(
+            f"scores from {low:g} to {high:g} cannot be put in {bins} bins; rescale them, and give "
+            "those that stand for certainty as infinities"
+        )
+    edges = np.linspace(low, high, bins + 1)
+
+    at_target, at_nontarget = (
+        np.clip(np.floor((scores - low) / width), 0, bins - 1).astype(np.intp)
+        for scores in (target, nontarget)
+    )
+    return edges, at_target, at_nontarget
 
 
 def _least(error: float) -> float:
