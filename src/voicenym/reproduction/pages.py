@@ -29,6 +29,37 @@ NEEDED = {
     CODECS: "`--codec`",
 }
 
+INTRODUCTION = (
+    "# Reproduction",
+    "",
+    "`voicenym reproduce` prints each table of five papers in the paper's rows and columns, "
+    "with our figures below the published ones. It writes this page and the papers' pages from "
+    "what has been run.",
+    "",
+    "```",
+    "voicenym reproduce --list",
+    "voicenym reproduce turner-2022 figure-5",
+    "voicenym reproduce turner-2022 table-1 --speech SPEECH --split dev --pool SPEECH \\",
+    "    --pool-split train --budget small --cache cache/",
+    "voicenym reproduce tomashenko-2022 table-16 --answers answers.tsv",
+    "```",
+    "",
+    "- `--budget` is `tiny`, `small`, `medium` or `full`: it sets the numbers of speakers, "
+    "recordings and swept values.",
+    "- `--cache` keeps vectors, transcripts and finished attacks: tables share them, and an "
+    "interrupted run resumes.",
+    "- `--output` writes the tables, and pictures of the figures.",
+    "- `--answers` is a tab-separated file of listeners' answers with the columns listener, "
+    "item, system, question, kind and score; questions are MOS, naturalness, intelligibility, "
+    "similarity and acceptability, and kind is same or different for similarity; a column set "
+    "may name the test set.",
+    "- `--verifier` may be repeated; `gmm-ubm:IVECTOR` and `ivector:IVECTOR` take the folder "
+    "that `voicenym train ivector` wrote.",
+    "- `--update` puts the outcome into the package, `--page` writes these pages.",
+    "",
+)
+"""Lines of the summary on how to run tables."""
+
 
 def needs(table: PaperTable) -> str:
     """What a table needs, in words."""
@@ -77,46 +108,9 @@ def write(page: Path, outcomes: Mapping[str, Outcome]) -> list[Path]:
 def summary(outcomes: Mapping[str, Outcome]) -> str:
     """The summary: how to run, what came out against the papers, and what has been run."""
     every = [table for tables in papers().values() for table in tables]
-    run = [table for table in every if table.key in outcomes]
-    ours = [table for table in run if measured(table, outcomes[table.key])]
-    checked = [t for t in run if t not in ours and outcomes[t.key].findings]
     lines = [
-        "# Reproduction",
-        "",
-        "`voicenym reproduce` prints each table of five papers in the paper's rows and columns, "
-        "with our figures below the published ones. It writes this page and the papers' pages from "
-        "what has been run.",
-        "",
-        "```",
-        "voicenym reproduce --list",
-        "voicenym reproduce turner-2022 figure-5",
-        "voicenym reproduce turner-2022 table-1 --speech SPEECH --split dev --pool SPEECH \\",
-        "    --pool-split train --budget small --cache cache/",
-        "voicenym reproduce tomashenko-2022 table-16 --answers answers.tsv",
-        "```",
-        "",
-        "- `--budget` is `tiny`, `small`, `medium` or `full`: it sets the numbers of speakers, "
-        "recordings and swept values.",
-        "- `--cache` keeps vectors, transcripts and finished attacks: tables share them, and an "
-        "interrupted run resumes.",
-        "- `--output` writes the tables, and pictures of the figures.",
-        "- `--answers` is a tab-separated file of listeners' answers with the columns listener, "
-        "item, system, question, kind and score; questions are MOS, naturalness, intelligibility, "
-        "similarity and acceptability, and kind is same or different for similarity; a column set "
-        "may name the test set.",
-        "- `--verifier` may be repeated; `gmm-ubm:IVECTOR` and `ivector:IVECTOR` take the folder "
-        "that `voicenym train ivector` wrote.",
-        "- `--update` puts the outcome into the package, `--page` writes these pages.",
-        "",
-        f"Of {len(every)} tables and figures, {len(ours)} have figures of ours, and of "
-        f"{len(checked)} more the paper's own numbers were checked; the others have not been run, "
-        "for a reason where there is one. Figures of the budget `small` have wide intervals, and "
-        "those of `tiny`, of eight speakers and two trials each, show that a command runs and "
-        "little more; a claim is *undecided* where its intervals leave it open, or where there is "
-        "none. Intervals of min C_llr, ROCCH-EER and expected disclosure (ZEBRA) that were "
-        "measured before 29 November 2026 are percentiles, which show too little protection and "
-        "are too narrow; those of G_VD and DeID that were measured before 30 November 2026 are "
-        "half as wide as they should be ([Metrics](measuring/metrics.md)).",
+        *INTRODUCTION,
+        _counts(every, outcomes),
         "",
         "## Against the papers",
         "",
@@ -140,15 +134,40 @@ def summary(outcomes: Mapping[str, Outcome]) -> str:
         "",
     ]
     for name, tables in papers().items():
-        lines += [f"### {tables[0].paper.cited}", "", f"{tables[0].paper.reference}.", ""]
-        lines += ["| | shows | needs | run |", "| --- | --- | --- | --- |"]
-        for table in tables:
-            link = f"[{table.heading}]({FOLDER}/{name}.md#{table.name})"
-            lines.append(f"| {link} | {table.title} | {needs(table)} | {state(table, outcomes)} |")
-        lines.append("")
-        lines += [f"- No command: {what}: {why}." for what, why in not_here()[name].items()]
-        lines += [""] if not_here()[name] else []
+        lines += _list_of_tables(name, tables, outcomes)
     return "\n".join(lines)
+
+
+def _counts(tables: list[PaperTable], outcomes: Mapping[str, Outcome]) -> str:
+    """How many tables have been run, and how far their figures can be trusted."""
+    run = [table for table in tables if table.key in outcomes]
+    ours = [table for table in run if measured(table, outcomes[table.key])]
+    checked = [t for t in run if t not in ours and outcomes[t.key].findings]
+    return (
+        f"Of {len(tables)} tables and figures, {len(ours)} have figures of ours, and of "
+        f"{len(checked)} more the paper's own numbers were checked; the others have not been run, "
+        "for a reason where there is one. Figures of the budget `small` have wide intervals, and "
+        "those of `tiny`, of eight speakers and two trials each, show that a command runs and "
+        "little more; a claim is *undecided* where its intervals leave it open, or where there is "
+        "none. Intervals of min C_llr, ROCCH-EER and expected disclosure (ZEBRA) that were "
+        "measured before 29 November 2026 are percentiles, which show too little protection and "
+        "are too narrow; those of G_VD and DeID that were measured before 30 November 2026 are "
+        "half as wide as they should be ([Metrics](measuring/metrics.md))."
+    )
+
+
+def _list_of_tables(
+    name: str, tables: tuple[PaperTable, ...], outcomes: Mapping[str, Outcome]
+) -> list[str]:
+    """The tables of one paper: what each shows and needs, and whether it has been run."""
+    lines = [f"### {tables[0].paper.cited}", "", f"{tables[0].paper.reference}.", ""]
+    lines += ["| | shows | needs | run |", "| --- | --- | --- | --- |"]
+    for table in tables:
+        link = f"[{table.heading}]({FOLDER}/{name}.md#{table.name})"
+        lines.append(f"| {link} | {table.title} | {needs(table)} | {state(table, outcomes)} |")
+    lines.append("")
+    lines += [f"- No command: {what}: {why}." for what, why in not_here()[name].items()]
+    return lines + ([""] if not_here()[name] else [])
 
 
 def state(table: PaperTable, outcomes: Mapping[str, Outcome]) -> str:
