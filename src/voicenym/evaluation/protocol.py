@@ -7,8 +7,6 @@ from datetime import date
 from pathlib import Path
 
 import voicenym
-from voicenym.attack.attacker_list import attackers as attackers_for
-from voicenym.attack.attacker_resources import Resources
 from voicenym.attack.scenario import Protection
 from voicenym.attack.searches.key_search import KeySearch
 from voicenym.corpus.batches.engines import LOCAL, Engine
@@ -16,14 +14,10 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.errors import CorpusError
 from voicenym.evaluation.evaluation_plan import Evidence, Plan
-from voicenym.evaluation.evaluation_session import Session, keep_scores
-from voicenym.evaluation.measurements import (
-    condition_weights,
-    distinctiveness,
-    kept_labels,
-    protection,
-)
+from voicenym.evaluation.evaluation_session import Session
+from voicenym.evaluation.measurements import protection
 from voicenym.evaluation.measurements.finished_parts import FinishedParts
+from voicenym.evaluation.original_evaluation import original_attacks, original_utility
 from voicenym.evaluation.results import Evaluation, Missed, SystemResults
 from voicenym.evaluation.system_evaluation import attackers_of, system_results
 from voicenym.evaluation.targets import targets_of
@@ -78,65 +72,38 @@ def evaluate(
         plan = usable.plan
         parts = FinishedParts(cache, plan, say, left_out)
         session = Session(plan, voices, statistics, embedder, parts, say)
-        original = session.scenario(Protection.nothing(plan.line), plan.pool)
-        bare_resources = Resources(normalise=plan.normalise, original_pool=plan.pool_is_original)
-        comparing = attackers_for(bare_resources, protected=False)
-        bare = [
-            attacked
-            for voice in voices
-            for attacker in comparing
-            for attacked in session.attacked("original", (), attacker, original, voice)
-        ]
-        bare += session.by_statistics("original", "original", original)
-        session.keep_originals(bare)
-        evidence = session.evidence
-        keep_scores(evidence, "original", bare)
-        evidence.vectors["original"] = embedder(
-            voices[0], plan.trials.recordings, original.original
-        )
-        useful = session.utility("original", "original", original.original)
-        if "WER" in useful.tallies:
-            evidence.words["original"] = useful.tallies["WER"]
-        weighed, lacking = condition_weights.utility(useful.tallies, plan.trials, **session.options)
-        labels = kept_labels.Classifiers(
-            plan.trials, plan.pool if plan.pool_is_original else (), original.original,
-            (voices[0], statistics), embedder, plan.replicates, say,
-        )  # fmt: skip
-        weighed.update(labels.measure(original.original))
-        weighed.update(
-            distinctiveness.of_originals(evidence.vectors["original"], plan.trials, plan.replicates)
-        )
+        bare = session.scenario(Protection.nothing(plan.line), plan.pool)
+        unprotected = original_attacks(session, bare)
+        figures, labels, notes = original_utility(session, bare)
         systems = [
             system_results(session, target, labels, usable.failed.get(target.name, 0))
             for target in targets
             if target.name not in usable.dropped
         ]
         parts.close()
-    speakers = {recording.speaker for recording in plan.trials.recordings}
+    recordings = plan.trials.recordings
     evaluation = Evaluation(
-        voicenym.__version__,
-        date.today().isoformat(),
-        plan.data,
-        len(speakers),
-        len(plan.trials.recordings),
-        tuple(a.figures for a in bare),
-        tuple(systems),
-        {**useful.figures, **weighed},
-        (
+        version=voicenym.__version__,
+        date=date.today().isoformat(),
+        data=plan.data,
+        speakers=len({recording.speaker for recording in recordings}),
+        recordings=len(recordings),
+        unprotected=tuple(attacked.figures for attacked in unprotected),
+        systems=tuple(systems),
+        utility=figures,
+        warnings=(
             *usable.warnings,
             *plan.trials.warnings,
             *repeated(plan.trials, plan.pool),
             *protection.lacking_parts(plan.trials),
-            *useful.notes,
-            *labels.notes,
-            *lacking,
+            *notes,
         ),
-        _settings(plan, systems),
-        tuple(Missed(o.name, o.reason, o.step) for o in left_out),
-        tuple(condition.size for condition in conditions(plan.trials)),
-        plan.recognisers,
+        settings=_settings(plan, systems),
+        left_out=tuple(Missed(one.name, one.reason, one.step) for one in left_out),
+        conditions=tuple(condition.size for condition in conditions(plan.trials)),
+        recognisers=plan.recognisers,
     )
-    return evaluation, evidence
+    return evaluation, session.evidence
 
 
 def _settings(plan: Plan, systems: Sequence[SystemResults]) -> str:
