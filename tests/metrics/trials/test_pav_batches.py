@@ -4,7 +4,7 @@ import pytest
 from voicenym.metrics.trials.pav import joined_steps
 from voicenym.metrics.trials.pav_batches import blocks
 from voicenym.metrics.trials.scores import Sorted
-from voicenym.metrics.verification.eer import hull_eer
+from voicenym.metrics.verification.eer import crossing
 
 
 @pytest.mark.parametrize("laplace", [False, True])
@@ -31,6 +31,7 @@ def test_meetings_are_the_rates_of_the_hulls():
     target, nontarget = rng.integers(0, 4, (2, 100, 25)).astype(float)
     target[:, 3], nontarget[:, 9] = 1.0, 1.0
     expected = [
-        hull_eer(Sorted(np.arange(25.0), t, n)) for t, n in zip(target, nontarget, strict=True)
+        crossing(joined_steps(Sorted(np.arange(25.0), t, n))[0])[0]
+        for t, n in zip(target, nontarget, strict=True)
     ]
     assert blocks(target, nontarget).meeting() == pytest.approx(expected)

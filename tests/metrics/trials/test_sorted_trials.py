@@ -21,7 +21,7 @@ from voicenym.metrics.trials.pav_batches import Blocks
 from voicenym.metrics.trials.sorted_trials import SortedTrials
 from voicenym.metrics.trials.trial_draws import TrialDraws
 from voicenym.metrics.verification.cllr import _least_costs, cost
-from voicenym.metrics.verification.eer import crossing, crossings, hull_eer
+from voicenym.metrics.verification.eer import crossing, crossings
 from voicenym.metrics.verification.low_false_matches import at_rates, true_match_rates
 from voicenym.metrics.verification.zebra import _disclosures, _worst_cases, disclosure, worst_case
 
@@ -96,7 +96,7 @@ def full(case):
         [
             [
                 crossing(draw)[0],
-                hull_eer(draw),
+                crossing(joined_steps(draw)[0])[0],
                 cost(*joined_steps(draw)),
                 disclosure(draw),
                 worst_case(draw),

@@ -19,7 +19,6 @@ from voicenym.metrics.intervals.interval import (
 from voicenym.metrics.intervals.unbiased import unbiased_loss
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, CORRECTED, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
-from voicenym.metrics.trials.pav import joined_steps
 from voicenym.metrics.trials.pav_batches import Blocks, crossed
 from voicenym.metrics.trials.scores import Array, Scores, Sorted, Speakers, check, error_rates
 from voicenym.metrics.trials.sorted_trials import SortedTrials
@@ -197,6 +196,7 @@ def rocch_eer(
         0.5
     """
     trials = SortedTrials.of(target, nontarget, speakers)
+    # the hull's edges are the blocks that isotonic regression of the labels on the scores pools
     value = _meeting(*trials.pooled[0].rates())[0]
     if interval is None:
         return HullEER(value, NO_LIMITS)
@@ -204,20 +204,6 @@ def rocch_eer(
     limits = unbiased_loss(value, rates, 0.5, level)
     low, high = unanimous(value, limits, trials.people, level)
     return HullEER(value, (low, max(min(high, 0.5), value)))
-
-
-def hull(scores: Sorted) -> tuple[Array, Array]:
-    """Miss and false-alarm rates at the vertices of the ROC's convex hull.
-
-    The hull's edges are the blocks that isotonic regression of the labels on the scores pools.
-    """
-    blocks, _ = joined_steps(scores)
-    return blocks.rates()
-
-
-def hull_eer(scores: Sorted) -> float:
-    """Value of :func:`rocch_eer`, of weighted scores."""
-    return _meeting(*hull(scores))[0]
 
 
 def equal_error(target: Scores, nontarget: Scores, speakers: Speakers) -> Drawn:
