@@ -21,7 +21,7 @@ from rtp_peer import Peer
 
 from voicenym.live.rtp.rtp_payload import payload
 
-HELPERS = Path(__file__).resolve().parents[1] / "helpers"
+HELPERS = Path(__file__).resolve().parents[3] / "helpers"
 COUNT = 160
 MU_LAW = payload("pcmu")
 SOUND = "aevalsrc=0.4*abs(sin(2*PI*220*t)):s=8000"

@@ -18,7 +18,7 @@ import soundfile
 from pitched_words import GAP, LENGTH, RATE, hear_all, recording
 
 TEXT = "we met Anna in the garden and left the garden " * 3
-STOPPED = Path(__file__).parents[1] / "helpers" / "stopped_command.py"
+STOPPED = Path(__file__).parents[2] / "helpers" / "stopped_command.py"
 REDACT = ("redact", "talk.wav", "--list", "list.txt")
 HIDE = ("anonymize", "talk.wav", "--rttm", "talk.rttm", "--only", "ben", "-s", "mcadams",
         "--list", "list.txt", "--key", "project.key")  # fmt: skip
