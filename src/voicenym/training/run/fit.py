@@ -130,15 +130,10 @@ def fit(
     began = time.monotonic()
     for restart in range(RESTARTS + 1):
         rates = RateSchedule(schedule or Cyclical(), limits.steps, limits.seconds)
-        best_checkpoint = ModelCheckpoint(
-            folder, BEST, monitor, save_top_k=1, enable_version_counter=False
-        )
-        # This one has no monitored figure, so it keeps the newest checkpoint; Lightning's save_last
-        # would keep the newest of the best.
-        newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
+        best, newest = _checkpoints(folder, monitor)
         callbacks: list[pl.Callback] = [
             rates,
-            best_checkpoint,
+            best,
             newest,
             Curve(folder / CURVE, rates, say),
             FiniteLoss(),
@@ -168,19 +163,31 @@ def fit(
                 if explained is None:
                     raise
                 raise explained from error
-    kept = best_checkpoint if keep == "best" else newest
-    if kept.best_model_path:
-        state = torch.load(kept.best_model_path, map_location="cpu", weights_only=True)
-        module.on_load_checkpoint(state)
-        module.load_state_dict(state["state_dict"])
+    _load_weights(module, best if keep == "best" else newest)
     rows = curve(folder / CURVE)
-    best = best_checkpoint.best_model_score
-    figure = float("nan") if best is None else float(best)
+    figure = float("nan") if best.best_model_score is None else float(best.best_model_score)
     if keep == "last" and rows:
         figure = rows[-1].get(monitor, figure)
     return Outcome(
         steps_done(trainer), time.monotonic() - began, figure, not trainer.interrupted, rows
     )
+
+
+def _checkpoints(folder: Path, monitor: str) -> tuple[ModelCheckpoint, ModelCheckpoint]:
+    """Callbacks that keep the checkpoint of the best validation, and the newest one."""
+    best = ModelCheckpoint(folder, BEST, monitor, save_top_k=1, enable_version_counter=False)
+    # This one has no monitored figure, so it keeps the newest checkpoint; Lightning's save_last
+    # would keep the newest of the best.
+    newest = ModelCheckpoint(folder, LAST, save_top_k=1, enable_version_counter=False)
+    return best, newest
+
+
+def _load_weights(module: pl.LightningModule, kept: ModelCheckpoint) -> None:
+    """Gives the module the weights of a kept checkpoint; without one it stays as it is."""
+    if kept.best_model_path:
+        state = torch.load(kept.best_model_path, map_location="cpu", weights_only=True)
+        module.on_load_checkpoint(state)
+        module.load_state_dict(state["state_dict"])
 
 
 def _trainer(
