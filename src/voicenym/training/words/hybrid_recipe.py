@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from voicenym.errors import CorpusError
 from voicenym.training.recipe import Trained, option
 from voicenym.training.recipe_options import SpeechRecipe, SystemOptions
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
+
+if TYPE_CHECKING:
+    from voicenym.nets.words.phone_model import PhoneModel
+    from voicenym.training.speech.aligned_dataset import Aligned
+    from voicenym.training.words.train_hybrid import HybridConfig
 
 WEIGHED = 60
 """Number of held-out utterances for the choice of the searches' settings."""
@@ -43,13 +49,9 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
         """Align, train and save the recogniser, and tune its searches."""
         require_training()
         from voicenym.metrics import normalise
-        from voicenym.nets.words.phone_model import PhoneModel
-        from voicenym.nets.words.phones import States
-        from voicenym.recognition.hybrid_recogniser import attach
         from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
-        from voicenym.recognition.phones.phone_loop import attach_settings
         from voicenym.recognition.sphinx_processes.alignment import Alignments, pronunciations
-        from voicenym.training.speech.aligned_dataset import aligned, shares
+        from voicenym.training.speech.aligned_dataset import aligned
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.words import train_hybrid as steps
 
@@ -72,12 +74,7 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
         watched, _ = aligned(held_out, phones[count:], config.longest)
         for reason, number in left.items():
             report.say(f"{number} of {count} utterances are left out: {reason}")
-        if self.start is None:
-            names = {name for ways in known.values() for way in ways for name in way.split()}
-            states = States(tuple(sorted(names)))
-            model = PhoneModel.make(states, config.options, shares(train, states, config.smoothing))
-        else:
-            model, _ = PhoneModel.load(self.start)
+        model = self._model(config, known, train)
         outcome = steps.train(model, train, watched, config, self.output, **resources)
         card = {
             **self.data_card(utterances),
@@ -89,14 +86,8 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
             "cross-entropy on speakers kept out, who chose the checkpoint": outcome.best,
         }
         model.save(self.output, training=card)
-        some = watched[:: max(1, len(watched) // WEIGHED)]  # of all speakers
-        weighed = [(one.speech.samples(), one.speech.recording.text) for one in some]
         sentences = [recording.text for recording in chosen]
-        order = max(1, config.order)
-        rate = attach(self.output, sentences, known, weighed, order, say=report.say)
-        # alignments contain only sentences of which every word has a pronunciation
-        spoken = [(x, [known[word] for word in normalise(text).split()]) for x, text in weighed]
-        phone_rate = attach_settings(self.output, spoken, say=report.say)
+        rate, phone_rate = self._tuned(sentences, known, watched, config.order, report)
         return self.result(
             outcome,
             {
@@ -106,3 +97,48 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
             },
             f"WER {rate:.1f} %, PER {phone_rate:.1f} % on held-out speakers",
         )
+
+    def _model(
+        self, config: HybridConfig, known: dict[str, list[str]], train: Sequence[Aligned]
+    ) -> PhoneModel:
+        """The network to start from: a new one of the lexicon's phones, or an earlier one."""
+        from voicenym.nets.words.phone_model import PhoneModel
+        from voicenym.nets.words.phones import States
+        from voicenym.training.speech.aligned_dataset import shares
+
+        if self.start is not None:
+            return PhoneModel.load(self.start)[0]
+        names = {name for ways in known.values() for way in ways for name in way.split()}
+        states = States(tuple(sorted(names)))
+        return PhoneModel.make(states, config.options, shares(train, states, config.smoothing))
+
+    def _tuned(
+        self,
+        sentences: Sequence[str],
+        known: dict[str, list[str]],
+        watched: Sequence[Aligned],
+        order: int,
+        report: Report,
+    ) -> tuple[float, float]:
+        """Adds the searches of words and of phones to the saved network, tuned on held-out speech.
+
+        Args:
+            sentences: of the n-gram.
+            known: pronunciations of words.
+            watched: held-out utterances.
+            order: words of the n-gram.
+            report: of the progress.
+
+        Returns:
+            Error rates of words and of phones, in percent.
+        """
+        from voicenym.metrics import normalise
+        from voicenym.recognition.hybrid_recogniser import attach
+        from voicenym.recognition.phones.phone_loop import attach_settings
+
+        some = watched[:: max(1, len(watched) // WEIGHED)]  # of all speakers
+        weighed = [(one.speech.samples(), one.speech.recording.text) for one in some]
+        rate = attach(self.output, sentences, known, weighed, max(1, order), say=report.say)
+        # alignments contain only sentences of which every word has a pronunciation
+        spoken = [(x, [known[word] for word in normalise(text).split()]) for x, text in weighed]
+        return rate, attach_settings(self.output, spoken, say=report.say)
