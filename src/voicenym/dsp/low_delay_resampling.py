@@ -9,7 +9,7 @@ at 16 kHz, a little wider than soxr's, and 3.4 to 4 kHz at 8 kHz.
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import lru_cache
 
 import numpy
 import torch
@@ -93,7 +93,7 @@ class LowDelayRateChanger:
         return torch.from_numpy(found)
 
 
-@cache
+@lru_cache(maxsize=16)  # rates without a common divisor have megabytes of them
 def _kernels(rate_in: int, rate_out: int) -> numpy.ndarray:
     """Weights ``[phase, input]`` of the inputs around an output, each of sum one."""
     lower = min(rate_in, rate_out)
