@@ -196,7 +196,7 @@ class SpeechRecipe(CacheOptions, FitOptions, DataOptions):
         config: Any = changed(load(self.config, kind), steps=self.steps, **changes)
         # not the seed itself, with which networks begin, so that parts differ from these
         torch.manual_seed(INITIAL + config.seed)
-        return config  # type: ignore[no-any-return]
+        return config
 
     def prepared(
         self,

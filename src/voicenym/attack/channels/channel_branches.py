@@ -77,7 +77,7 @@ def _word_profiles(vectors: Vectors) -> Array:
     # counts are exact in single precision, and the pool's under all keys are many
     parts = [profiles(words, order, WORD_PLACES).astype(np.float32) for order in (1, 2)]
     found: Any = np.hstack(parts)
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def voice(verifier: Verifier) -> Branch:

@@ -90,7 +90,7 @@ class LanguageScores(Network):
         x = self.enter(torch.cat([states, misfit[:, :, None]], dim=2))
         for block in self.blocks:
             x = block(x, x.new_zeros(len(x), 1, 0))
-        return self.head(self.norm(x))[:, :, 0]  # type: ignore[no-any-return]
+        return self.head(self.norm(x))[:, :, 0]
 
     def music(self, states: torch.Tensor) -> torch.Tensor:
         """Log odds ``[batch, frame]`` that a sound is music or noise and not speech.
@@ -105,7 +105,7 @@ class LanguageScores(Network):
         """
         if self.of_music is None:
             raise ValueError("these language scores do not tell music from speech")
-        return self.of_music(states)[:, :, 0]  # type: ignore[no-any-return]
+        return self.of_music(states)[:, :, 0]
 
     def limit_for(self, seconds: float) -> float:
         """Highest mean score of so many seconds of speech that counts as the encoder's language."""

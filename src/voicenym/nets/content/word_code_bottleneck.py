@@ -132,7 +132,7 @@ class WordCodes(WordCodeEncoder):
             return torch.zeros(0, self.sizes.books, dtype=torch.int64, device=states.device)
         lengths = torch.tensor([len(states)], device=states.device)
         x = self.encoded(states[None], lengths)
-        return self.quantizer(x.transpose(1, 2)).codes[0].T  # type: ignore[no-any-return]
+        return self.quantizer(x.transpose(1, 2)).codes[0].T
 
     @torch.inference_mode()
     def decoded(self, codes: torch.Tensor) -> torch.Tensor:
@@ -169,7 +169,7 @@ class WordCodes(WordCodeEncoder):
         x = x + self.place(self.positions[start : start + x.shape[1]])
         for block in self.after:
             x = block(x, x.new_zeros(len(x), 1, 0))
-        return self.leave(x)  # type: ignore[no-any-return]
+        return self.leave(x)
 
 
 def sinusoids(length: int, size: int) -> torch.Tensor:

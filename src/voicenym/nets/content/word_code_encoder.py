@@ -137,7 +137,7 @@ class WordCodeEncoder(Network):
         for block in self.before:
             x = block(x, x.new_zeros(len(x), 1, 0)) * inside
         x = self.slow(x.transpose(1, 2)).transpose(1, 2)
-        return self.even(self.narrow(x))  # type: ignore[no-any-return]
+        return self.even(self.narrow(x))
 
     def encoded_codes(self, states: torch.Tensor, wanted: slice) -> torch.Tensor:
         """:meth:`encoded` of some codes of whole rows, up to rounding, at the cost of what these
@@ -158,7 +158,7 @@ class WordCodeEncoder(Network):
         x = self.enter(self.norm(states))
         x = in_frames(self.before, x, x.new_zeros(len(x), 1, 0), slice(start * every, stop * every))
         x = self.slow(x.transpose(1, 2)).transpose(1, 2)[:, first - start :][:, : end - first]
-        return self.even(self.narrow(x))  # type: ignore[no-any-return]
+        return self.even(self.narrow(x))
 
     def drawn(self, numbers: torch.Tensor) -> DrawnAccent:
         """Accents that standard normal numbers ``[row, accents + code]`` stand for.

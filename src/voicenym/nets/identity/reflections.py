@@ -105,7 +105,7 @@ class _Product(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, unit):  # type: ignore[no-untyped-def]
+    def forward(ctx, unit):
         along = torch.linalg.solve_triangular(_factor(unit), unit, upper=False)
         turn = torch.matmul(unit.mT, along).neg_()
         turn.diagonal(dim1=-2, dim2=-1).add_(1.0)
@@ -118,7 +118,7 @@ class _Product(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad):
         unit, along, turn = ctx.saved_tensors
         # W = I - U' M^-1 U: through both U, and through M's dependence on U.
         back = along @ (turn.mT @ grad)
@@ -130,7 +130,7 @@ class _Reflect(torch.autograd.Function):
     """Reflections of vectors x by unit vectors."""
 
     @staticmethod
-    def forward(ctx, x, unit):  # type: ignore[no-untyped-def]
+    def forward(ctx, x, unit):
         factor = _factor(unit)
         along = torch.linalg.solve_triangular(factor, unit @ x[..., None], upper=False)
         ctx.save_for_backward(x, unit, factor, along)
@@ -138,7 +138,7 @@ class _Reflect(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad):
         x, unit, factor, along = ctx.saved_tensors
         back = torch.linalg.solve_triangular(factor.mT, unit @ grad[..., None], upper=True)
         to_x = grad - (unit.mT @ back)[..., 0]
@@ -159,7 +159,7 @@ class _ReflectAll(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, x, vectors):  # type: ignore[no-untyped-def]
+    def forward(ctx, x, vectors):
         lengths = torch.linalg.vector_norm(vectors, dim=-1, keepdim=True)
         shrunk = lengths.clamp_min(LEAST**0.5).reciprocal_().mul_(lengths >= LEAST**0.5)
         unit = vectors * shrunk
@@ -176,7 +176,7 @@ class _ReflectAll(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad):
         unit, shrunk, factor, before, along = ctx.saved_tensors
         after, back = torch.empty_like(before), torch.empty_like(along)
         for block in reversed(range(len(unit))):

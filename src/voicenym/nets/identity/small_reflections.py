@@ -58,7 +58,7 @@ class _Products(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, vectors):  # type: ignore[no-untyped-def]
+    def forward(ctx, vectors):
         squares = vectors.square().sum(2, keepdim=True)
         shrunk = squares.clamp_min(LEAST).rsqrt_().mul_(squares >= LEAST)
         unit = vectors * shrunk
@@ -76,7 +76,7 @@ class _Products(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad):
         unit, shrunk, turn = ctx.saved_tensors
         inner = (turn[:, :, :, None] * grad[:, :, None]).sum(1)
         inner = inner - inner.transpose(1, 2)
@@ -110,7 +110,7 @@ class _Turned(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, z, basis, turns):  # type: ignore[no-untyped-def]
+    def forward(ctx, z, basis, turns):
         layers, _, k = basis.shape
         flat = basis.transpose(0, 1).flatten(1)
         seen, cross = flat.mT @ z, flat.mT @ flat
@@ -126,7 +126,7 @@ class _Turned(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, grad):  # type: ignore[no-untyped-def]
+    def backward(ctx, grad):
         z, flat, cross, turns, seen, added = ctx.saved_tensors
         k, layers = turns.shape[1:3]
         product = flat.mT @ grad

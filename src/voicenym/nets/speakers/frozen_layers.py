@@ -128,7 +128,7 @@ class ContentLayers(FrozenLayers):
         self.width = self.states(torch.zeros(1, 10 * STATE), 1)[1].shape[2]
 
     def network(self) -> torch.nn.Module:
-        return self._network  # type: ignore[no-any-return]
+        return self._network
 
     @torch.inference_mode()
     def states(self, waveforms: torch.Tensor, last: int) -> list[torch.Tensor]:

@@ -123,4 +123,4 @@ class LiveCodeStream:
         keep = slice(max(0, end - own.past), end)
         self._seen[at] = (known[0][:, :, keep], known[1][:, :, keep])
         x = x + layer.attention(y, known)
-        return x + layer.narrow(gelu(layer.widen(layer.norm(x))))  # type: ignore[no-any-return]
+        return x + layer.narrow(gelu(layer.widen(layer.norm(x))))

@@ -39,9 +39,9 @@ def states_before_silence(encoder: Encoder, spectra: torch.Tensor, count: int) -
         count: states that are wanted, up to the encoder's own number.
     """
     if spectra.shape[2] == 2 * encoder.states:
-        return encoder(spectra, count)  # type: ignore[no-any-return]
+        return encoder(spectra, count)
     embedded, weights = _embedded(encoder, spectra, count)
-    return encoder.transformed(embedded, count, weights)  # type: ignore[no-any-return]
+    return encoder.transformed(embedded, count, weights)
 
 
 def states_with_silence(

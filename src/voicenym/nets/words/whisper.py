@@ -101,7 +101,7 @@ class Attention(torch.nn.Module):
         mask = None if weights is None else weights.to(queries.dtype)
         mask = mask if mask is None or mask.dim() > 1 else mask[None, None, None]
         found = scaled_dot_product_attention(queries, *known, attn_mask=mask, is_causal=causal)
-        return self.out(found.transpose(1, 2).flatten(2))  # type: ignore[no-any-return]
+        return self.out(found.transpose(1, 2).flatten(2))
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:
         return x.unflatten(2, (self.heads, -1)).transpose(1, 2)
@@ -157,7 +157,7 @@ class Layer(torch.nn.Module):
         x = x + self.attention(y, known, causal, weights)
         if self.cross is not None and self.cross_norm is not None and context is not None:
             x = x + self.cross(self.cross_norm(x), context, weights=context_weights)
-        return x + self.narrow(gelu(self.widen(self.norm(x))))  # type: ignore[no-any-return]
+        return x + self.narrow(gelu(self.widen(self.norm(x))))
 
 
 class Encoder(torch.nn.Module):
@@ -218,7 +218,7 @@ class Encoder(torch.nn.Module):
         *layers, last = self.layers
         for layer in layers:
             x = layer(x, weights=weights)
-        return self.norm(last(x, first=first, weights=weights))  # type: ignore[no-any-return]
+        return self.norm(last(x, first=first, weights=weights))
 
     def layer_states(self, spectra: torch.Tensor) -> list[torch.Tensor]:
         """States ``[batch, state, width]`` after each layer, the last with its norm."""
@@ -284,7 +284,7 @@ class Decoder(torch.nn.Module):
         for i, layer in enumerate(self.layers):
             past = None if pasts is None else pasts[i]
             x = layer(x, context[i], True, past, context_weights=weights)
-        return self.norm(x)  # type: ignore[no-any-return]
+        return self.norm(x)
 
     def scores(self, x: torch.Tensor, some: torch.Tensor | None = None) -> torch.Tensor:
         """Logits ``[..., token]`` of vectors ``[..., width]``, of all tokens or of some by their
@@ -318,7 +318,7 @@ class Whisper(Network):
         """Encoder states ``[batch, state, width]`` of waveforms ``[batch, time]`` at 16 kHz, of one
         window.
         """
-        return self.encoder(self.encoder.spectra(waveforms))  # type: ignore[no-any-return]
+        return self.encoder(self.encoder.spectra(waveforms))
 
     def write(self, states: torch.Tensor, how: Writing, most: int = MOST_TOKENS) -> list[list[int]]:
         """Greedy decoding without a limit on loops; texts as tokens, without prefix and end.

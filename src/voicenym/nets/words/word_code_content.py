@@ -330,7 +330,7 @@ class WordCodeContent(Content):
     def encode(self, waveforms: torch.Tensor, lengths: torch.Tensor | None = None) -> torch.Tensor:
         found = self.codes.quantizer(self._vectors(waveforms, lengths).transpose(1, 2))
         if torch.is_grad_enabled():
-            return found.total.transpose(1, 2)  # type: ignore[no-any-return]
+            return found.total.transpose(1, 2)
         return self._entries(found.codes)
 
     def _entries(self, codes: torch.Tensor) -> torch.Tensor:
@@ -341,7 +341,7 @@ class WordCodeContent(Content):
 
     def _nearest(self, vectors: torch.Tensor) -> torch.Tensor:
         """Codes ``[row, book, code]`` of vectors ``[row, code, element]``."""
-        return self.codes.quantizer(vectors.transpose(1, 2)).codes  # type: ignore[no-any-return]
+        return self.codes.quantizer(vectors.transpose(1, 2)).codes
 
     def _stamp(self) -> Hashable:
         """Changes when a weight does."""

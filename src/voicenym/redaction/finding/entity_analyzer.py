@@ -127,7 +127,7 @@ def _parts(model: str, language: str) -> tuple[Any, list[Any]]:
     from presidio_analyzer import predefined_recognizers as own
     from presidio_analyzer.nlp_engine import NoOpNlpEngine, SpacyNlpEngine
 
-    class Mail(own.EmailRecognizer):  # type: ignore[misc]
+    class Mail(own.EmailRecognizer):
         """Addresses of mail, without a look at the list of public suffixes."""
 
         def validate_result(self, pattern_text: str) -> bool | None:
@@ -167,7 +167,7 @@ def _recognizer(entity: str, find: Callable[[str], Iterator[Span]], language: st
     """A recogniser of Presidio for one of our functions."""
     from presidio_analyzer import LocalRecognizer, RecognizerResult
 
-    class Rule(LocalRecognizer):  # type: ignore[misc]
+    class Rule(LocalRecognizer):
         def load(self) -> None:
             pass
 

@@ -49,4 +49,4 @@ class VoiceAugmentation:
         if changed:
             signal = load(system)(Audio(signal, RATE), pseudonym).samples.reshape(-1)
         found = self.around(signal[None], generator)[0]
-        return found.clamp(-1.0, 1.0).numpy()  # type: ignore[no-any-return]
+        return found.clamp(-1.0, 1.0).numpy()

@@ -23,12 +23,12 @@ def add_health_routes(app: Any, service: Service, statuses: Callable[[], dict[in
     always = openapi_parts.problems()
 
     @app.get("/health", summary="Whether the server runs", tags=["operation"])
-    async def health():  # type: ignore[no-untyped-def]
+    async def health():
         """Answers as long as the server runs, at any load: restart one that does not (liveness)."""
         return {"status": "ok", "version": __version__}
 
     @app.get("/ready", responses=always, summary="Whether to send recordings", tags=["operation"])
-    async def ready():  # type: ignore[no-untyped-def]
+    async def ready():
         """Answers 503 until a worker process has started: send recordings from then on (readiness).
         Too many of them are refused one by one.
         """
@@ -37,7 +37,7 @@ def add_health_routes(app: Any, service: Service, statuses: Callable[[], dict[in
         return {"status": "ready", "version": __version__}
 
     @app.get("/metrics", responses=always, response_class=Response, tags=["operation"])
-    async def metrics():  # type: ignore[no-untyped-def]
+    async def metrics():
         """Counters for Prometheus."""
         kind = "text/plain; version=0.0.4; charset=utf-8"
         return Response(service.metrics.text(statuses()), media_type=kind)

@@ -20,7 +20,7 @@ def add_information_routes(app: Any, service: Service) -> None:
     always = openapi_parts.problems()
 
     @app.get("/v1/systems", responses=always, summary="List the systems", tags=["systems"])
-    async def systems():  # type: ignore[no-untyped-def]
+    async def systems():
         """Cards with measured figures: best protection first, and of each the strongest attacker
         first. EER: equal error rate of an attacker; 50 % is chance, 0 % no protection.
         """
@@ -32,7 +32,7 @@ def add_information_routes(app: Any, service: Service) -> None:
         summary="Show an audit",
         tags=["recordings"],
     )
-    async def audit(request: Request, id: str):  # type: ignore[no-untyped-def]
+    async def audit(request: Request, id: str):
         """What attackers made of a recording that was sent with `audit=true`."""
         return service.audits.get(request.scope[OWNER], id)
 
@@ -44,7 +44,7 @@ def add_information_routes(app: Any, service: Service) -> None:
         summary="Forget an audit",
         tags=["recordings"],
     )
-    async def forget_audit(request: Request, id: str):  # type: ignore[no-untyped-def]
+    async def forget_audit(request: Request, id: str):
         """Forgets an audit of this token, if there is one."""
         service.audits.forget(request.scope[OWNER], id)
         return Response(status_code=204)

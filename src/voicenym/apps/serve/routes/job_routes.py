@@ -49,7 +49,7 @@ def _add_start(app: Any, service: Service) -> None:
         summary="Send a long recording",
         tags=TAGS,
     )
-    async def make(request: Request):  # type: ignore[no-untyped-def]
+    async def make(request: Request):
         """Takes a recording and answers at once with a job."""
         owner = request.scope[OWNER]
         service.slots.check()
@@ -78,7 +78,7 @@ def _add_progress(app: Any, service: Service) -> None:
     from starlette.responses import Response, StreamingResponse
 
     @app.get("/v1/jobs/{id}", responses=NOT_FOUND, summary="Show a job", tags=TAGS)
-    async def show(request: Request, id: str):  # type: ignore[no-untyped-def]
+    async def show(request: Request, id: str):
         return service.jobs.get(request.scope[OWNER], id).view()
 
     @app.get(
@@ -94,7 +94,7 @@ def _add_progress(app: Any, service: Service) -> None:
         summary="Follow a job",
         tags=TAGS,
     )
-    async def events(request: Request, id: str):  # type: ignore[no-untyped-def]
+    async def events(request: Request, id: str):
         job = service.jobs.get(request.scope[OWNER], id)
         return StreamingResponse(_events(job), media_type="text/event-stream")
 
@@ -111,7 +111,7 @@ def _add_result(app: Any, service: Service) -> None:
         summary="Fetch the result",
         tags=TAGS,
     )
-    async def result(request: Request, id: str):  # type: ignore[no-untyped-def]
+    async def result(request: Request, id: str):
         """Answers with the anonymized recording. If the transfer breaks, ask again: the result is
         wiped by `DELETE` when it has arrived, else five minutes after it was sent whole, and an
         hour after the end of the job if it was not.
@@ -131,7 +131,7 @@ def _add_result(app: Any, service: Service) -> None:
         summary="Say that the result has arrived",
         tags=TAGS,
     )
-    async def arrived(request: Request, id: str):  # type: ignore[no-untyped-def]
+    async def arrived(request: Request, id: str):
         """Wipes the result and forgets the job; its audit stays."""
         job = service.jobs.get(request.scope[OWNER], id)
         if job.status not in ENDED:
@@ -153,7 +153,7 @@ def _add_end(app: Any, service: Service) -> None:
         summary="Cancel and forget a job",
         tags=TAGS,
     )
-    async def forget(request: Request, id: str):  # type: ignore[no-untyped-def]
+    async def forget(request: Request, id: str):
         """Cancels the job and wipes its recording, its result and its audit."""
         owner = request.scope[OWNER]
         job = service.jobs.get(owner, id)

@@ -22,7 +22,7 @@ def add_key_routes(app: Any, service: Service) -> None:
     @app.get(
         "/v1/keys", responses=openapi_parts.problems(), summary="List ids of keys", tags=["keys"]
     )
-    async def keys(request: Request):  # type: ignore[no-untyped-def]
+    async def keys(request: Request):
         """Ids of the keys of this token; the keys themselves never leave the server."""
         return {"keys": service.keys.ids(request.scope[OWNER])}
 
@@ -33,7 +33,7 @@ def add_key_routes(app: Any, service: Service) -> None:
         summary="Make a key",
         tags=["keys"],
     )
-    async def make_key(request: Request, key_id: str = key_id):  # type: ignore[no-untyped-def]
+    async def make_key(request: Request, key_id: str = key_id):
         """Makes a key on the server, of this token alone."""
         service.keys.make(request.scope[OWNER], key_id)
         return JSONResponse({"key_id": key_id}, 201)
@@ -46,7 +46,7 @@ def add_key_routes(app: Any, service: Service) -> None:
         summary="Delete a key",
         tags=["keys"],
     )
-    async def delete_key(request: Request, key_id: str = key_id):  # type: ignore[no-untyped-def]
+    async def delete_key(request: Request, key_id: str = key_id):
         """Deletes a key: nobody can link its voices to their speakers any more."""
         service.keys.delete(request.scope[OWNER], key_id)
         return Response(status_code=204)

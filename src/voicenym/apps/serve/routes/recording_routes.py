@@ -43,7 +43,7 @@ def add_recording_routes(app: Any, service: Service) -> None:
         summary="Anonymize a recording",
         tags=["recordings"],
     )
-    async def anonymize(request: Request):  # type: ignore[no-untyped-def]
+    async def anonymize(request: Request):
         """Gives the voice of a recording a pseudonym and answers with the recording.
 
         The container is kept, all metadata is dropped, and nothing is kept on the server. The
@@ -51,7 +51,7 @@ def add_recording_routes(app: Any, service: Service) -> None:
         """
         return await _through(service, request, "file", FIELDS, service.task_of)
 
-    async def speech_to_speech(request: Request, voice_id: str):  # type: ignore[no-untyped-def]
+    async def speech_to_speech(request: Request, voice_id: str):
         """The same in the shape of voice services, so that their clients work by the address alone.
 
         `voice_id` is `SYSTEM`, or `SYSTEM.KEY_ID.SPEAKER` for a voice that is kept.

@@ -28,7 +28,7 @@ def add_speaker_routes(app: Any, service: Service) -> None:
         summary="Find who speaks when",
         tags=["recordings"],
     )
-    async def speakers(request: Request):  # type: ignore[no-untyped-def]
+    async def speakers(request: Request):
         """Finds the turns of the people in a recording, of which nothing is kept.
 
         `rttm` of the answer is what `POST /v1/anonymize` takes as `turns`, with `only` or `keep` to

@@ -109,7 +109,7 @@ class Head(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """``[batch, frame, size]`` to logits ``[batch, class, frame / every]``."""
         found = self.norm(torch.relu(self.widen(x.transpose(1, 2))))
-        return self.output(found)  # type: ignore[no-any-return]
+        return self.output(found)
 
 
 class PhoneBottleneck(pl.LightningModule):
@@ -162,7 +162,7 @@ class PhoneBottleneck(pl.LightningModule):
             found, right = self.branch.against(content, frames, one.speaker, weight)
             self.log("train/speakers classified %", 100.0 * right)
             loss = loss + found
-        return loss  # type: ignore[no-any-return]
+        return loss
 
     def prepared(self, one: FrameTargets, generator: torch.Generator) -> torch.Tensor:
         """Features of augmented crops."""

@@ -30,4 +30,4 @@ def native_vectors(
     spectra = content.encoder.spectra(wave, spectral_states(content.encoder, count))
     states = states_before_silence(content.encoder, spectra, count)
     found = native.encoded(states, torch.tensor([count], device=wave.device))[0]
-    return found.half().cpu().numpy()  # type: ignore[no-any-return]
+    return found.half().cpu().numpy()
