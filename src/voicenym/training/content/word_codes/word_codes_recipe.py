@@ -14,6 +14,8 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
+    from voicenym.nets.words.whisper_published import Published
+    from voicenym.training.content.word_codes.train_word_codes import WordCodesConfig
     from voicenym.training.speech.speech_cache import Utterance
 
 
@@ -55,14 +57,9 @@ class WordCodesRecipe(SpeechRecipe):
         from voicenym.nets.words.whisper_published import published
         from voicenym.nets.words.word_code_content import WordCodeContent
         from voicenym.training.content.word_codes import train_word_codes as steps
-        from voicenym.training.content.word_codes.speech_windows import parted, pieces
-        from voicenym.training.content.word_codes.word_state_dataset import StateFiles
-        from voicenym.training.speech.speaker_split import speaker_split
-        from voicenym.training.speech.voice_augmentation import VoiceAugmentation
 
         config = self.configured(steps.WordCodesConfig)
         resources = self.resources(report)
-        say = report.say
         whisper = published(Path(place_of(self.whisper)))
         network = whisper.network
         start = codes.BUNDLED if self.start == Path(BUNDLED) else self.start
@@ -70,7 +67,47 @@ class WordCodesRecipe(SpeechRecipe):
         if (made.sizes.states, made.sizes.window) != (network.sizes.width, network.sizes.states):
             raise VoicenymError(f"{self.start}: codes of another Whisper's states; give that one")
         device = "cuda" if resources["machine"].cuda else "cpu"
-        place = self.states or self.output / "states"
+        train, held_out, utterances = self._windows(whisper, config, device, report)
+        if self.prepare:
+            counts = f"{len(train)} windows to learn from, {len(held_out)} to watch by"
+            return Trained(self.output, 0, {}, (f"{self.state_folder()}: {counts}",))
+        outcome = steps.train(made, network, train, held_out, config, self.output, **resources)
+        card = {
+            **self.data_card(utterances),
+            "states and decoder": f"{self.whisper}, encoder's last layer",
+            "windows": len(train),
+            "steps": outcome.steps,
+            "nats a token on speakers kept out, who decided which checkpoint is the best": (
+                outcome.best
+            ),
+        }
+        codes.save(made, self.output, card, half=True)
+        content = WordCodeContent.of(network, made)
+        content_encoders.save(content, self.output / CONTENT, card, half=True)
+        return self.result(
+            outcome,
+            {"nats a token on held-out speakers": outcome.best},
+            f"content encoder of a synthesizer: {self.output / CONTENT}",
+        )
+
+    def state_folder(self) -> Path:
+        """Folder of Whisper's states."""
+        return self.states or self.output / "states"
+
+    def _windows(
+        self, whisper: Published, config: WordCodesConfig, device: str, report: Report
+    ) -> tuple[list[Path], list[Path], list[Utterance]]:
+        """Files of Whisper's states for windows of speech, made where they are missing.
+
+        Returns:
+            Those to learn from, those of speakers kept out, and the utterances to learn from.
+        """
+        from voicenym.training.content.word_codes.speech_windows import parted, pieces
+        from voicenym.training.content.word_codes.word_state_dataset import StateFiles
+        from voicenym.training.speech.speaker_split import speaker_split
+        from voicenym.training.speech.voice_augmentation import VoiceAugmentation
+
+        say, place = report.say, self.state_folder()
         plain = StateFiles(whisper, place, seed=config.seed, device=device)
         disguised = StateFiles(whisper, place, VoiceAugmentation(), seed=config.seed, device=device)
         train: list[Path] = []
@@ -93,24 +130,4 @@ class WordCodesRecipe(SpeechRecipe):
                 train += disguised(parted(texts, config.changed()), say)
             held_out += plain(parted(pieces(others, whisper, place, say), config.cut), say)
             utterances += own
-        if self.prepare:
-            line = f"{place}: {len(train)} windows to learn from, {len(held_out)} to watch by"
-            return Trained(self.output, 0, {}, (line,))
-        outcome = steps.train(made, network, train, held_out, config, self.output, **resources)
-        card = {
-            **self.data_card(utterances),
-            "states and decoder": f"{self.whisper}, encoder's last layer",
-            "windows": len(train),
-            "steps": outcome.steps,
-            "nats a token on speakers kept out, who decided which checkpoint is the best": (
-                outcome.best
-            ),
-        }
-        codes.save(made, self.output, card, half=True)
-        content = WordCodeContent.of(network, made)
-        content_encoders.save(content, self.output / CONTENT, card, half=True)
-        return self.result(
-            outcome,
-            {"nats a token on held-out speakers": outcome.best},
-            f"content encoder of a synthesizer: {self.output / CONTENT}",
-        )
+        return train, held_out, utterances
