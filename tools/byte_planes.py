@@ -2,7 +2,7 @@
 
 python tools/byte_planes.py
 
-Weights stay as they are where a wheel would be less than 0.1 MB smaller.
+Weights stay as they are where a wheel would be less than 15,000 bytes smaller.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from voicenym.nets.weights.byte_planes import joined, split
 from voicenym.nets.weights.weight_files import PLANES, WEIGHTS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
-LEAST_SAVED = 100_000
+LEAST_SAVED = 15_000
 
 
 def store(path: Path) -> int:
@@ -38,4 +38,4 @@ def store(path: Path) -> int:
 if __name__ == "__main__":
     for path in sorted(PACKAGE.glob(f"**/bundled/**/{WEIGHTS}")):
         if saved := store(path):
-            print(f"{path.parent.relative_to(PACKAGE)}: {saved / 1e6:.2f} MB less")
+            print(f"{path.parent.relative_to(PACKAGE)}: {saved:,} bytes less")

@@ -1,8 +1,10 @@
-"""Stores the vocoder of a two-stage synthesizer in a folder of its own, as ``nsf/`` of ``b1a``.
+"""Stores the vocoder of a two-part synthesizer in a folder of its own, as ``nsf/`` of ``b1a``,
+``hifigan-nsf/`` of ``b1b`` and ``hifigan/`` of ``ssl``.
 
 python tools/vocoder_part.py SYNTHESIZER VOCODER
 
-SYNTHESIZER is a folder of ``voicenym train synthesizer -c synthesizer-nsf-vocoder``. Matrices are
+SYNTHESIZER is a folder of ``voicenym train synthesizer -c synthesizer-nsf-vocoder`` or of
+``-c synthesizer-hifigan-small``. Matrices are
 stored as integers of 8 bits.
 """
 
@@ -14,21 +16,24 @@ from pathlib import Path
 from voicenym.nets.checkpoint import configuration
 from voicenym.nets.synthesis import synthesizers, vocoders
 from voicenym.nets.synthesis.acoustic_folded_nsf import AcousticFoldedNsf
+from voicenym.nets.synthesis.convnext_hifigan import ConvNextHifiGan
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord
 
 BITS = 8
+OF_TWO_PARTS = (AcousticFoldedNsf, ConvNextHifiGan)
 
 
 def store(source: Path, target: Path) -> None:
     """Stores the vocoder with the card and the training record of its synthesizer.
 
     Args:
-        source: folder of a synthesizer with a folded NSF.
+        source: folder of a synthesizer of one of :data:`OF_TWO_PARTS`.
         target: folder of the vocoder.
     """
     network, record = synthesizers.load(source), TrainingRecord.of(source)
-    if not isinstance(network, AcousticFoldedNsf) or record is None:
-        sys.exit(f"{source}: is no trained synthesizer of the kind {AcousticFoldedNsf.kind}")
+    if not isinstance(network, OF_TWO_PARTS) or record is None:
+        kinds = " or ".join(kind.kind for kind in OF_TWO_PARTS)
+        sys.exit(f"{source}: is no trained synthesizer of the kind {kinds}")
     card = configuration(source)["card"]
     vocoders.save(network.vocoder, target, card, bits=BITS, **record.config())
 

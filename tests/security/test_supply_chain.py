@@ -277,7 +277,7 @@ def test_every_bundled_file_of_weights_is_pinned():
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A copy of a bundled folder, in what is taken for the package."""
-    name = "nets/cloak/bundled/vcloak-small"
+    name = "nets/identity/bundled/ecapa-small"
     shutil.copytree(digests.PACKAGE / name, tmp_path / name)
     monkeypatch.setattr(digests, "PACKAGE", tmp_path)
     folder.read(tmp_path / name)

@@ -6,10 +6,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from voicenym.anonymizer import Card
-from voicenym.errors import UnknownSystemError
-from voicenym.nets.checkpoint import stamp, together
-from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.resynthesis.pipeline import assembly, later_modules
 from voicenym.resynthesis.pipeline.card_text import (
     B1_STEPS,
     B1_UNLIKE,
@@ -17,14 +13,12 @@ from voicenym.resynthesis.pipeline.card_text import (
     NEEDS,
     PROMISES,
 )
+from voicenym.resynthesis.pipeline.vocoder_setting import VocoderSetting
 from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
-
-NSF = "nsf"
-VOCODERS = ("", NSF)
 
 
 @dataclass(frozen=True)
-class B1a(SelectionPipeline):
+class B1a(VocoderSetting, SelectionPipeline):
     """B1.a: ASR bottleneck features, YAAPT F0, an acoustic model and a neural source-filter
     vocoder.
 
@@ -36,8 +30,7 @@ class B1a(SelectionPipeline):
             bundled inverse-STFT vocoder, which keeps more words; empty: that of the weights.
     """
 
-    vocoder: str = ""
-
+    other_vocoders: ClassVar[tuple[str, ...]] = ("nsf",)
     folder_name: ClassVar[str] = "b1a"
     card: ClassVar[Card] = Card(
         name="b1a",
@@ -77,31 +70,3 @@ class B1a(SelectionPipeline):
             "and the level of the mels as a factor, and loses more words",
         ),
     )
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.vocoder not in VOCODERS:
-            raise UnknownSystemError(
-                f"{self.card.name}: no vocoder {self.vocoder!r}; give {NSF}, or leave it out for "
-                "that of the weights"
-            )
-
-    @property
-    def version(self) -> str:
-        own = stamp(assembly.located(self.folder, NSF)) if self.vocoder else ""
-        return together(super().version, own)
-
-    def synthesizer_of(self, revision: int) -> Synthesizer:
-        whole = self.parts.synthesizer
-        if not self.vocoder:
-            return whole
-        if not assembly.belongs(self.folder, NSF):
-            raise UnknownSystemError(
-                f"{self.card.name}: {self.folder} has no {NSF}/; weights of your own have the "
-                f"vocoder that they were put together with: leave out vocoder={NSF}"
-            )
-        return later_modules.with_vocoder(self.folder, self.device, NSF, whole)
-
-    def check(self) -> None:
-        super().check()
-        self.synthesizer_of(self.revisions[-1])

@@ -13,17 +13,25 @@ from voicenym.resynthesis.pipeline.card_text import (
     NEEDS,
     PROMISES,
 )
+from voicenym.resynthesis.pipeline.vocoder_setting import VocoderSetting
 from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
 
 
 @dataclass(frozen=True)
-class B1b(SelectionPipeline):
+class B1b(VocoderSetting, SelectionPipeline):
     """B1.b: ASR bottleneck features, YAAPT F0, and HiFi-GAN with the source module of an NSF
     vocoder.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`,
+    and:
+
+    Args:
+        vocoder: ``hifigan-nsf``: the bundled small HiFi-GAN with an NSF source, nearer to the
+            published one than the bundled inverse-STFT vocoder, which keeps more words; empty:
+            that of the weights.
     """
 
+    other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan-nsf",)
     folder_name: ClassVar[str] = "b1b"
     card: ClassVar[Card] = Card(
         name="b1b",

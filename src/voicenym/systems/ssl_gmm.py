@@ -18,13 +18,13 @@ from voicenym.resynthesis.pipeline.card_text import (
     SSL_STEPS,
     SSL_UNLIKE,
 )
-from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
+from voicenym.resynthesis.pipeline.vocoder_setting import VocoderSetting
 
 UNFORCED = 1.0
 
 
 @dataclass(frozen=True)
-class SslGmm(Pipeline):
+class SslGmm(VocoderSetting):
     """HuBERT-soft, YAAPT and HiFi-GAN with a speaker vector drawn from a mixture in PCA space.
 
     Args:
@@ -32,6 +32,8 @@ class SslGmm(Pipeline):
             for none.
         retries: largest number of draws.
         sex: ``same``, ``opposite`` or ``any``.
+        vocoder: ``hifigan``: the bundled small HiFi-GAN, nearer to the published one than the
+            bundled inverse-STFT vocoder, which keeps more words; empty: that of the weights.
     """
 
     theta: float = UNFORCED
@@ -40,6 +42,7 @@ class SslGmm(Pipeline):
 
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     coarse_silence_from: ClassVar[int] = 2
+    other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan",)
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-gmm",

@@ -33,6 +33,12 @@ SMALL = {
         "vocoder": {"width": 8, "inner": 16, "blocks": 1},
     },
     "istft-vocoder": {"content": 4, "speaker": 3, "width": 8, "inner": 16, "blocks": 1},
+    "convnext-hifigan": {
+        "content": 4,
+        "speaker": 3,
+        "frames": {"width": 8, "inner": 16, "blocks": 1},
+        "vocoder": {"size": {"rates": [8, 5, 4], "channels": 8}, "harmonics": 2},
+    },
 }
 
 

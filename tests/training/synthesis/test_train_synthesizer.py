@@ -64,6 +64,7 @@ KINDS = {
     "acoustic-nsf-folded": ("b1a", {"mels": 20, "width": 16, "vocoder": FOLDED}),
     "acoustic-istft": ("b1a", {"mels": 20, "width": 16, "vocoder": ISTFT}),
     "istft-vocoder": ("ssl", ISTFT),
+    "convnext-hifigan": ("ssl", {"frames": ISTFT, "vocoder": {"size": GENERATOR}}),
 }
 SYSTEMS = {"ssl": "ssl-select", "b1a": "b1a", "b1b": "b1b"}
 
@@ -332,6 +333,27 @@ def test_a_vocoder_learns_alone_under_a_frozen_acoustic_model(small_parts, utter
     assert all(name.startswith("vocoder.") for name in changes)
 
 
+def test_hifigan_learns_alone_over_a_frame_network_that_stays(small_parts, prepared, tmp_path):
+    from voicenym.nets.synthesis.synthesizers import save
+
+    former, record = parts_of(small_parts, CONFIG)
+    save(former.synthesizer, tmp_path / "former", card={}, **record.config())
+    options = {"frames": ISTFT, "vocoder": {"size": GENERATOR, "harmonics": 2}}
+    config = changed(
+        CONFIG, synthesizer="convnext-hifigan", options=options, acoustic=False, steps=8, every=8
+    )
+    parts, _ = parts_of(small_parts, config, start=tmp_path / "former")
+    network, kept = parts.synthesizer, former.synthesizer.state_dict()
+    assert all(torch.equal(kept[n], v) for n, v in network.frames.state_dict().items())
+    before = {name: value.clone() for name, value in network.state_dict().items()}
+    recipe.train(network, prepared[:6], prepared[6:], config, tmp_path / "run", machine=CPU)
+    changes = {n for n, value in network.state_dict().items() if not torch.equal(before[n], value)}
+    assert {name.split(".")[0] for name in changes} == {"vocoder"}
+    wider = changed(config, options={**options, "frames": {**ISTFT, "width": 16}})
+    with pytest.raises(VoicenymError, match="frame network has another size"):
+        parts_of(small_parts, wider, start=tmp_path / "former")
+
+
 def test_it_goes_on_where_it_was_and_not_with_other_parts(small_parts, prepared, tmp_path):
     def begin(config, family="ssl", **messages):
         parts, learnt = parts_of(small_parts, config, family, **messages)
@@ -408,3 +430,10 @@ def test_the_bundled_recipes_are_of_their_published_sizes():
     assert found["nsf"][1] == {}
     assert found["istft"][0] == pytest.approx(15.9, abs=0.1)
     assert found["small"][0] == pytest.approx(2.8, abs=0.1)
+    with torch.device("meta"):
+        for name, harmonics in (("hifigan-small", 0), ("hifigan-nsf-small", 8)):
+            config = load(f"synthesizer-{name}", SynthesizerConfig)
+            network = make(config.synthesizer, {**config.options, "content": 256, "speaker": 192})
+            assert network.hop == HOP
+            assert network.vocoder.harmonics == harmonics
+            assert millions(network.vocoder) == pytest.approx(0.354, abs=0.002)

@@ -41,6 +41,7 @@ class GeneratorSize:
         two_convolutions: residual blocks of the first type (pairs) or of the second (single).
         block_kernels: of the residual blocks that are averaged.
         block_dilations: for each of them.
+        entrance: kernel of the first convolution, in frames.
     """
 
     rates: tuple[int, ...] = (8, 8, 2, 2)
@@ -49,6 +50,7 @@ class GeneratorSize:
     two_convolutions: bool = True
     block_kernels: tuple[int, ...] = (3, 7, 11)
     block_dilations: tuple[tuple[int, ...], ...] = ((1, 3, 5), (1, 3, 5), (1, 3, 5))
+    entrance: int = 7
 
     def __post_init__(self) -> None:
         kernels = self.kernels or tuple(2 * rate + rate % 2 for rate in self.rates)
@@ -150,7 +152,7 @@ class Generator(torch.nn.Module):
     def __init__(self, inputs: int, size: GeneratorSize, weight_norm: bool = False) -> None:
         super().__init__()
         self.size = size
-        self.conv_pre = Conv(inputs, size.channels, 7)
+        self.conv_pre = Conv(inputs, size.channels, size.entrance)
         self.ups = torch.nn.ModuleList()
         self.resblocks = torch.nn.ModuleList()
         channels = size.channels

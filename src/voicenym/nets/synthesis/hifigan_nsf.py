@@ -18,7 +18,7 @@ from torch.nn.functional import leaky_relu
 from voicenym.nets.streaming import Conv, Memory, align
 from voicenym.nets.synthesis.excitation import Sines
 from voicenym.nets.synthesis.hifigan import HifiGan
-from voicenym.nets.synthesis.hifigan_generator import SLOPE, GeneratorSize
+from voicenym.nets.synthesis.hifigan_generator import SLOPE, Generator, GeneratorSize
 from voicenym.nets.weights.weight_norm import normalize_weights
 
 
@@ -43,6 +43,42 @@ class Source(torch.nn.Module):
         weight, bias = self.l_linear.weight, self.l_linear.bias
         sines = self.sines(f0, seed, memory).to(weight)
         return torch.tanh(torch.matmul(weight, sines) + bias)
+
+
+def source_convolutions(size: GeneratorSize) -> torch.nn.ModuleList:
+    """Convolutions of an excitation to the rate and channels of each stage of a generator."""
+    found = torch.nn.ModuleList()
+    for i in range(len(size.rates)):
+        step = math.prod(size.rates[i + 1 :])
+        channels = size.channels >> (i + 1)
+        # twice the step, so that neighbours overlap; at the last stage the sample itself
+        kernel = 2 * step if step > 1 else 1
+        found.append(Conv(1, channels, kernel, stride=step))
+    return found
+
+
+def generated(
+    generator: Generator,
+    convolutions: torch.nn.ModuleList,
+    frames: torch.Tensor,
+    source: torch.Tensor,
+    memory: Memory | None,
+) -> torch.Tensor:
+    """Waveform ``[batch, time]`` of a generator to whose stages an excitation is added.
+
+    Args:
+        generator: of HiFi-GAN.
+        convolutions: of :func:`source_convolutions`.
+        frames: ``[batch, input, frame]``; in a stream the source may be ahead of them.
+        source: ``[batch, 1, time]``.
+        memory: of a stream.
+    """
+    x = generator.conv_pre(frames, memory)
+    for i, merge in enumerate(convolutions):
+        x = generator.ups[i](leaky_relu(x, SLOPE), memory)
+        x, excitation = align(memory, (merge, "excitation"), x, merge(source, memory))
+        x = generator.refine(i, x + excitation, memory)
+    return generator.finish(x, memory)
 
 
 class HifiGanNsf(HifiGan):
@@ -70,14 +106,7 @@ class HifiGanNsf(HifiGan):
         super().__init__(content, speaker, size, rate, pitch, width, weight_norm)
         self._config["harmonics"] = harmonics
         self.m_source = Source(rate, self.hop, harmonics)
-        shape = self.generator.size
-        self.noise_convs = torch.nn.ModuleList()
-        for i in range(len(shape.rates)):
-            step = math.prod(shape.rates[i + 1 :])
-            channels = shape.channels >> (i + 1)
-            # twice the step, so that neighbours overlap; at the last stage the sample itself
-            kernel = 2 * step if step > 1 else 1
-            self.noise_convs.append(Conv(1, channels, kernel, stride=step))
+        self.noise_convs = source_convolutions(self.generator.size)
         if weight_norm:
             normalize_weights(self.noise_convs)
 
@@ -90,11 +119,5 @@ class HifiGanNsf(HifiGan):
         memory: Memory | None,
     ) -> torch.Tensor:
         source = self.m_source(f0, seed, memory)
-        generator = self.generator
         frames = self.conditions(content, f0, speaker).transpose(1, 2)
-        x = generator.conv_pre(frames, memory)
-        for i, merge in enumerate(self.noise_convs):
-            x = generator.ups[i](leaky_relu(x, SLOPE), memory)
-            x, excitation = align(memory, (self, i), x, merge(source, memory))
-            x = generator.refine(i, x + excitation, memory)
-        return generator.finish(x, memory)
+        return generated(self.generator, self.noise_convs, frames, source, memory)

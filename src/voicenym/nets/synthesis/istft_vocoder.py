@@ -180,7 +180,7 @@ class IstftVocoder(Synthesizer):
         own = slice(start, min(content.shape[1], end + ahead))
         x = self._entered(content[:, own], f0[:, own], speaker, None)
         found = in_frames(self.blocks, x, speaker[:, None], slice(first - start, end - start))
-        return self._headed(found)
+        return self._output(self.last_norm(found))
 
     def rendered(
         self, filters: torch.Tensor, f0: torch.Tensor, seed: torch.Tensor, memory: Memory
@@ -208,11 +208,23 @@ class IstftVocoder(Synthesizer):
         memory: Memory | None,
     ) -> torch.Tensor:
         """Output ``[batch, frame, element]`` of the network, late by its look-ahead in a stream."""
+        return self._output(self.hidden(content, f0, speaker, memory))
+
+    def hidden(
+        self,
+        content: torch.Tensor,
+        f0: torch.Tensor,
+        speaker: torch.Tensor,
+        memory: Memory | None = None,
+    ) -> torch.Tensor:
+        """Frames ``[batch, frame, width]`` before the output layer, late by the look-ahead of the
+        blocks in a stream; arguments as of :meth:`synthesize`.
+        """
         x = self._entered(content, f0, speaker, memory)
         voice = speaker[:, None]
         for block in self.blocks:
             x = block(x, voice, memory)
-        return self._headed(x)
+        return self.last_norm(x)  # type: ignore[no-any-return]
 
     def _entered(
         self,
@@ -228,9 +240,9 @@ class IstftVocoder(Synthesizer):
         x = self.enter(frames.transpose(1, 2), memory).transpose(1, 2)
         return self.first_norm(x)  # type: ignore[no-any-return]
 
-    def _headed(self, x: torch.Tensor) -> torch.Tensor:
-        """Filters, or magnitudes and angles, of ``[batch, frame, width]`` after the blocks."""
-        return self.head(self.last_norm(x).to(self.head.weight.dtype)).float()  # type: ignore[no-any-return]
+    def _output(self, hidden: torch.Tensor) -> torch.Tensor:
+        """Filters, or magnitudes and angles, of :meth:`hidden`."""
+        return self.head(hidden.to(self.head.weight.dtype)).float()  # type: ignore[no-any-return]
 
     def _rendered(
         self, x: torch.Tensor, f0: torch.Tensor, seed: torch.Tensor, memory: Memory | None

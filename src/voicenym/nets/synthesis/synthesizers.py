@@ -18,6 +18,7 @@ KINDS: Kinds[Synthesizer] = Kinds(
         "acoustic-nsf-folded": "voicenym.nets.synthesis.acoustic_folded_nsf:AcousticFoldedNsf",
         "acoustic-istft": "voicenym.nets.synthesis.acoustic_istft:AcousticIstft",
         "istft-vocoder": "voicenym.nets.synthesis.istft_vocoder:IstftVocoder",
+        "convnext-hifigan": "voicenym.nets.synthesis.convnext_hifigan:ConvNextHifiGan",
     },
     stored=plain,
 )

@@ -10,6 +10,7 @@
            roh-2/      of ssl-roh from revision 2 on, in bundled folders
            synthesizer-7/      of word-codes from revision 7 on, in bundled folders
            nsf/      vocoder in place of the synthesizer's, of b1a with vocoder=nsf, in bundled ones
+           hifigan/ hifigan-nsf/      the same, of ssl-* and of b1b
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn
@@ -44,7 +45,7 @@ from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
 from voicenym.nets.words import live_word_codes
 from voicenym.private import is_closed, private_folder, write_inside
-from voicenym.resynthesis.pipeline.assembly_check import check_folders
+from voicenym.resynthesis.pipeline.assembly_check import VOCODERS, check_folders
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings, TrainingRecord
@@ -68,7 +69,7 @@ CHOICES = (
     "live",
     "live-8",
     "synthesizer-7",
-    "nsf",
+    *VOCODERS,
 )
 """Optional modules, which some systems need."""
 OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE, "live")
@@ -76,8 +77,8 @@ OPTIONAL_NETWORKS = ("f0", "language", "durations", *NATIVE, "live")
 OF_REVISIONS = {
     "roh-2": "roh",
     "synthesizer-7": "synthesizer",
-    "nsf": "synthesizer",
     "live-8": "live",
+    **dict.fromkeys(VOCODERS, "synthesizer"),
 }
 """Modules that stand for others from a revision of a system on, ``-2`` from revision 2 on, or with
 a setting of it. They go when those are replaced.

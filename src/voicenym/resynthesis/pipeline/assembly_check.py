@@ -9,10 +9,12 @@ from typing import Any
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis import synthesizers, vocoders
-from voicenym.nets.synthesis.acoustic_folded_nsf import with_folded_nsf
 from voicenym.nets.words import live_word_codes
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
+
+VOCODERS = ("nsf", "hifigan", "hifigan-nsf")
+"""Modules that are vocoders for the first part of the synthesizer, by the names of settings."""
 
 
 def check_folders(places: Mapping[str, Path], networks: Assembly) -> None:
@@ -48,14 +50,14 @@ def _check_synthesizers(places: Mapping[str, Path], networks: Assembly) -> None:
     Raises:
         VoicenymError: one does not fit the other modules.
     """
-    for name in ("synthesizer", "synthesizer-7", "nsf"):
+    for name in ("synthesizer", "synthesizer-7", *VOCODERS):
         if name not in places:
             continue
         # each raises where it does not fit the other modules
         if name == "synthesizer-7":
             replace(networks, synthesizer=synthesizers.load(places[name]))
-        elif name == "nsf":
-            with_folded_nsf(networks.synthesizer, vocoders.load(places[name]))
+        elif name in VOCODERS:
+            vocoders.with_vocoder(networks.synthesizer, vocoders.load(places[name]))
         record = TrainingRecord.of(places[name])
         if record is not None:
             record.check(places)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from voicenym.nets.checkpoint import DIGEST, configuration
 from voicenym.nets.synthesis import synthesizers, vocoders
-from voicenym.nets.synthesis.acoustic_folded_nsf import with_folded_nsf
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.words import live_word_codes
 from voicenym.nets.words.live_word_codes import LiveWordCodes
@@ -36,7 +35,8 @@ def with_vocoder(folder: Path, device: str, name: str, former: Synthesizer) -> S
 
     Args:
         folder, device, name: as there; the module is a vocoder alone.
-        former: of two models, on the device; its acoustic model is shared.
+        former: of the kind that the vocoder was trained with, on the device; its first part is
+            shared.
 
     Raises:
         WeightsError, VoicenymError: as there, or the two do not fit each other.
@@ -59,7 +59,7 @@ def _synthesizer(place: Path, device: str, digest: str) -> Synthesizer:
 @functools.lru_cache(maxsize=2)
 def _with_vocoder(place: Path, device: str, digest: str, former: Synthesizer) -> Synthesizer:
     vocoder = vocoders.load(place).to(device).requires_grad_(False)
-    return with_folded_nsf(former, vocoder)
+    return vocoders.with_vocoder(former, vocoder)
 
 
 @functools.lru_cache(maxsize=2)

@@ -72,8 +72,9 @@ class SynthesizerConfig:
             recordings in drawn voices and accents (:mod:`voicenym.training.synthesis.spoken_texts`,
             :mod:`voicenym.training.synthesis.decoder_loss`); 0 for none.
         text_rows: such recordings in a step.
-        acoustic: of a synthesizer of two models, whether the acoustic model learns, too; else the
-            vocoder alone learns, from what an acoustic model with its weights (``--from``) gives.
+        acoustic: of a synthesizer of two parts, whether the first, acoustic model or frame network,
+            learns, too; else the vocoder alone learns, from what a first part with its weights
+            (``--from``) gives.
         rate: peak of the learning rate (AdamW).
         betas: of the optimizers.
         decay: of the weights.

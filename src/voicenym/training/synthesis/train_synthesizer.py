@@ -1,8 +1,8 @@
 """Training of a synthesizer with frozen content, pitch and speaker features.
 
 The synthesizers of pipelines: HiFi-GAN, HiFi-GAN with an excitation (B1.b), an inverse-STFT
-vocoder, or an acoustic model with a source-filter model (B1.a), a folded one, or an inverse-STFT
-vocoder.
+vocoder, its frame network with a small HiFi-GAN, or an acoustic model with a source-filter model
+(B1.a), a folded one, or an inverse-STFT vocoder.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
+from voicenym.nets.synthesis.convnext_hifigan import ConvNextHifiGan
 from voicenym.nets.synthesis.hifigan import HifiGan
+from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
 from voicenym.nets.synthesis.nsf import Standardize
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
@@ -65,7 +67,7 @@ def parts(
         start: folder of a synthesizer to go on from; None for a new one. Where its content has
             another size, the weights that read content are new
             (:mod:`voicenym.training.synthesis.exchanged_content`); where it has another vocoder,
-            its acoustic model is kept.
+            its acoustic model, or frame network, is kept.
 
     Raises:
         DependencyError, VoicenymError: folders of something else, a recipe that cannot be trained,
@@ -94,37 +96,46 @@ def _network(
         start: as of :func:`parts`.
 
     Raises:
-        VoicenymError: a start of another kind, unless both are of two models, and its acoustic
-            model has the size of the configuration's.
+        VoicenymError: a start of another kind, unless its first part, acoustic model or frame
+            network, is one of the configuration's, too, and of the same size.
     """
     former = None if start is None else synthesizers.load(start)
     if former is not None and former.kind == config.synthesizer:
         return with_content(former, content, config.seed)
-    of_another = VoicenymError(
-        f"{start}: is of the kind {former and former.kind}, and the configuration needs "
-        f"{config.synthesizer}"
-    )
-    if former is not None and not isinstance(former, TwoStageSynthesizer):
-        raise of_another
     options = {**config.options, "content": content, "speaker": speaker}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         network = synthesizers.make(config.synthesizer, options)
     if former is None:
         return network
-    if not isinstance(network, TwoStageSynthesizer):
-        raise of_another
-    state, own = former.acoustic.state_dict(), network.acoustic.state_dict()
-    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in own.items()}:
+    if isinstance(former, TwoStageSynthesizer) and isinstance(network, TwoStageSynthesizer):
+        _take_over(network.acoustic, former.acoustic, f"{start}: its acoustic model")
+        for part in network.modules():
+            if isinstance(part, Standardize):
+                part.load_state_dict(former.acoustic.standardize.state_dict())
+    elif isinstance(former, IstftVocoder) and isinstance(network, ConvNextHifiGan):
+        _take_over(network.frames, former, f"{start}: its frame network")
+    else:
         raise VoicenymError(
-            f"{start}: its acoustic model has another size than the configuration's: give the "
-            "same width, mels and content"
+            f"{start}: is of the kind {former.kind}, and the configuration needs "
+            f"{config.synthesizer}"
         )
-    network.acoustic.load_state_dict(state)
-    for part in network.modules():
-        if isinstance(part, Standardize):
-            part.load_state_dict(former.acoustic.standardize.state_dict())
     return network
+
+
+def _take_over(own: torch.nn.Module, former: torch.nn.Module, what: str) -> None:
+    """Fills a part of a synthesizer with the weights of that of another.
+
+    Raises:
+        VoicenymError: they have other sizes.
+    """
+    state = former.state_dict()
+    if {n: v.shape for n, v in state.items()} != {n: v.shape for n, v in own.state_dict().items()}:
+        raise VoicenymError(
+            f"{what} has another size than the configuration's: give the same sizes, and the "
+            "content that it was trained with"
+        )
+    own.load_state_dict(state)
 
 
 def check_resumable(
@@ -220,6 +231,9 @@ def train(
         else:
             if isinstance(network, HifiGan):
                 normalize_weights(network)
+            elif isinstance(network, ConvNextHifiGan):
+                normalize_weights(network.vocoder)
+                network.frames.requires_grad_(config.acoustic)
             module = Adversarial(network, config, recogniser, voices, every, texts)
     loader: dict[str, Any] = machine.loading
     try:
