@@ -173,6 +173,30 @@ def test_another_vocoder_speaks_from_the_acoustic_model_of_the_synthesizer(small
         load("b1a", vocoder="wavenet")
 
 
+def test_a_small_hifigan_speaks_from_the_frame_network_of_the_synthesizer(small_parts, tmp_path):
+    ssl, folder = small_parts["ssl"], tmp_path / "weights"
+    sizes = {"content": 10, "speaker": 12, "width": 8, "inner": 16, "blocks": 1}
+    torch.manual_seed(1)
+    synthesizers.save(synthesizers.make("istft-vocoder", sizes), tmp_path / "istft")
+    size = {"rates": [8, 5, 4], "channels": 8}
+    vocoders.save(vocoders.make("hifigan-head", {"inputs": 8, "size": size}), tmp_path / "hifigan")
+    parts = {"content": ssl["content"], "speaker": ssl["speaker"], "pool": ssl["pool"]}
+    assemble(folder, {**parts, "synthesizer": tmp_path / "istft"})
+    before = assembly.version(folder)
+    assemble(folder, {"hifigan": tmp_path / "hifigan"})
+    given = {"weights": str(folder), "affinity": "cosine"}
+    usual, other = load("ssl-select", **given), load("ssl-select", **given, vocoder="hifigan")
+    assert usual.version == before != other.version
+    first, second = usual.synthesizer_of(2), other.synthesizer_of(2)
+    assert (first.kind, second.kind) == ("istft-vocoder", "convnext-hifigan")
+    assert second.frames is first
+    with pytest.raises(UnknownSystemError, match="no vocoder 'nsf'; give hifigan"):
+        load("ssl-select", vocoder="nsf")
+    vocoders.save(vocoders.make("hifigan-head", {"inputs": 9, "size": size}), tmp_path / "wider")
+    with pytest.raises(VoicenymError, match="frames of 9 numbers"):
+        assemble(folder, {"hifigan": tmp_path / "wider"})
+
+
 def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):
     ssl, b1 = small_parts["ssl"], small_parts["b1b"]
     parts = {name: ssl[name] for name in assembly.NEEDED}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from voicenym.errors import VoicenymError
 from voicenym.training.recipe import Trained, option
@@ -16,6 +17,7 @@ from voicenym.training.run.resources import require_training
 if TYPE_CHECKING:
     from voicenym.nets.words.whisper_published import Published
     from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+    from voicenym.training.run.fit import Outcome
     from voicenym.training.speech.speech_cache import Utterance
     from voicenym.training.synthesis.decoder_loss import DecoderLoss
     from voicenym.training.synthesis.spoken_texts import SpokenTexts
@@ -70,11 +72,8 @@ class SynthesizerRecipe(SpeechRecipe):
         from voicenym.nets.synthesis.synthesizers import save
         from voicenym.nets.words.whisper_published import published
         from voicenym.resynthesis.pipeline.assembly import folder_of as pipeline_folder
-        from voicenym.training.speech.preparation import hours
-        from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.synthesis import train_synthesizer as steps
         from voicenym.training.synthesis.drawn_voices import DrawnVoices
-        from voicenym.training.synthesis.synthesis_dataset import conditioned
         from voicenym.training.synthesis.synthesizer_step import SynthesizerConfig
 
         if not (self.bits == 0 or 2 <= self.bits <= 8):
@@ -82,29 +81,52 @@ class SynthesizerRecipe(SpeechRecipe):
         config = self.configured(SynthesizerConfig, batch=self.batch)
         resources = self.resources(report)
         reader = None if self.whisper is None else published(Path(place_of(self.whisper)))
-        recogniser = None if reader is None else reader.network.encoder
         voices = None if self.voices is None else DrawnVoices(pipeline_folder(self.voices))
         folders = folder_of("content", self.content), folder_of("speaker", self.speaker)
         parts, record = steps.parts(config, *folders, self.start)
         steps.check_resumable(self.output, parts, record, config)
-        chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
-        place = present_or_former(self.cache_folder, "conditioning", "heard")
         device = "cuda" if resources["machine"].cuda else "cpu"
-        train, held_out = (
-            conditioned(some, parts, place, device, report.say)
-            for some in self.prepared(chosen, kept, report)
-        )
+        train, held_out = self._conditioned(parts, config, device, report)
         if self.former_content is not None:
-            self._fit(parts, config, train, place, device, report)
+            self._fit(parts, config, train, device, report)
         texts = None
         if config.texts and reader is not None and self.voices is not None:
             texts = self._texts(reader, [item.utterance for item in train], device, report)
         outcome = steps.train(
             parts.synthesizer, train, held_out, config, self.output,
-            recogniser=recogniser, voices=voices, texts=texts, **resources,
+            recogniser=None if reader is None else reader.network.encoder,
+            voices=voices, texts=texts, **resources,
         )  # fmt: skip
-        utterances = [item.utterance for item in train]
-        card = {
+        card = self._card(parts, [item.utterance for item in train], outcome)
+        save(
+            parts.synthesizer, self.output, half=self.half, bits=self.bits, card=card,
+            **record.config(),
+        )  # fmt: skip
+        return self.result(outcome, {"mel distance on held-out speakers": outcome.best})
+
+    @property
+    def _features(self) -> Path:
+        """Folder of the conditioning of the recordings."""
+        return present_or_former(self.cache_folder, "conditioning", "heard")
+
+    def _conditioned(
+        self, parts: Assembly, config: SynthesizerConfig, device: str, report: Report
+    ) -> Iterator[list[ConditionedUtterance]]:
+        """Conditioning of the recordings to learn from, then of those held out."""
+        from voicenym.training.speech.speaker_split import speaker_split
+        from voicenym.training.synthesis.synthesis_dataset import conditioned
+
+        chosen, kept = speaker_split(self.recordings(report), config.held_out, config.seed)
+        for some in self.prepared(chosen, kept, report):
+            yield conditioned(some, parts, self._features, device, report.say)
+
+    def _card(
+        self, parts: Assembly, utterances: list[Utterance], outcome: Outcome
+    ) -> dict[str, Any]:
+        """What the synthesizer learned from, and what it reaches."""
+        from voicenym.training.speech.preparation import hours
+
+        return {
             **self.data_card(utterances),
             "from": self.start.name if self.start else "",
             "hours": hours(utterances),
@@ -113,11 +135,6 @@ class SynthesizerRecipe(SpeechRecipe):
             "steps": outcome.steps,
             "mel distance on speakers kept out": round(outcome.best, 4),
         }
-        save(
-            parts.synthesizer, self.output, half=self.half, bits=self.bits, card=card,
-            **record.config(),
-        )  # fmt: skip
-        return self.result(outcome, {"mel distance on held-out speakers": outcome.best})
 
     def _texts(
         self, reader: Published, utterances: list[Utterance], device: str, report: Report
@@ -148,7 +165,6 @@ class SynthesizerRecipe(SpeechRecipe):
         parts: Assembly,
         config: SynthesizerConfig,
         train: list[ConditionedUtterance],
-        place: Path,
         device: str,
         report: Report,
     ) -> None:
@@ -166,7 +182,7 @@ class SynthesizerRecipe(SpeechRecipe):
         encoder = content_encoders.load(folder_of("content", self.former_content))
         former = Assembly(encoder, parts.speaker, network, config.settings)
         some = train[:: max(1, len(train) // exchange.FITTED)]
-        known = conditioned([item.utterance for item in some], former, place, device)
+        known = conditioned([item.utterance for item in some], former, self._features, device)
         share = exchange.fit_content(
             parts.synthesizer, network, exchange.frames_of_both(some, known)
         )
