@@ -63,6 +63,7 @@ class B1b(VocoderSetting, SelectionPipeline):
             "and word codes of Whisper tiny.en, a frame of 256 numbers every 40 ms",
             "the bundled speaker encoder is ecapa-small, 192 numbers, where the x-vector is",
             "the bundled synthesizer is an inverse-STFT vocoder with a pulse source, 4.5 million "
-            "weights, where HiFi-GAN with an NSF source is",
+            "weights, where HiFi-GAN with an NSF source is; vocoder=hifigan-nsf takes a HiFi-GAN "
+            "of 0.2 million weights with that source over its frame network, and loses more words",
         ),
     )
