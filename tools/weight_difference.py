@@ -15,7 +15,7 @@ from pathlib import Path
 from safetensors.numpy import load, save
 
 from voicenym.nets.checkpoint import DIGEST
-from voicenym.nets.weights.weight_difference import FROM, applied, made
+from voicenym.nets.weights.weight_difference import FROM, applied, compressed, made
 from voicenym.nets.weights.weight_files import CONFIG, DIFFERENCE, WEIGHTS
 from voicenym.nets.weights.weight_files import read as weights
 
@@ -38,11 +38,12 @@ def store(folder: Path, other: Path, step: float) -> int:
     content = save(levels, metadata={FROM: other.name})
     config = json.loads((folder / CONFIG).read_bytes())
     config[DIGEST] = hashlib.sha256(applied(content, before)).hexdigest()
-    (folder / DIFFERENCE).write_bytes(content)
+    stored = compressed(content)
+    (folder / DIFFERENCE).write_bytes(stored)
     text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
     (folder / CONFIG).write_text(text, "utf-8")
     (folder / WEIGHTS).unlink()
-    return len(content)
+    return len(stored)
 
 
 if __name__ == "__main__":

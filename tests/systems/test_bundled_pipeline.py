@@ -214,7 +214,7 @@ def test_a_first_pass_computes_what_the_revision_needs(speech):
 
 
 @pytest.mark.parametrize(
-    ("name", "vocoder"), [("b1a", "nsf"), ("b1b", "hifigan-nsf"), ("ssl-select", "hifigan")]
+    ("name", "vocoder"), [("b1a", "nsf"), ("b1b", "hifigan"), ("ssl-select", "hifigan")]
 )
 def test_another_vocoder_says_the_same_with_the_same_voice(parts, speech, name, vocoder):
     """The first part of the synthesizer is the same, so that words and voices are near those of the

@@ -216,3 +216,31 @@ class Upsample(torch.nn.ConvTranspose1d):
             return signal.new_zeros(signal.shape[0], self.out_channels, 0)
         whole = torch.conv_transpose1d(window, self.weight, self.bias, factor)
         return whole.narrow(-1, side * factor + self.cut, ready * factor)
+
+
+class Interpolate(torch.nn.Conv1d):
+    """Streaming map of channels and linear interpolation ``[batch, inputs, step]`` to ``[batch,
+    outputs, step * factor]``.
+
+    Unlike a transposed convolution it cannot make a pattern that repeats with each step of its
+    input, which is heard as a tone (Pons et al., "Upsampling artifacts in neural audio synthesis",
+    ICASSP 2021).
+
+    Args:
+        inputs, outputs: channels.
+        factor: steps of the output for one of the input.
+    """
+
+    def __init__(self, inputs: int, outputs: int, factor: int) -> None:
+        super().__init__(inputs, outputs, 1)
+        self.factor = factor
+
+    def forward(self, signal: torch.Tensor, memory: Memory | None = None) -> torch.Tensor:
+        window = extend(signal, 1, 1, memory, self)
+        ready = window.shape[-1] - 2
+        if ready <= 0:
+            return signal.new_zeros(signal.shape[0], self.out_channels, 0)
+        fine = torch.nn.functional.interpolate(
+            super().forward(window), scale_factor=self.factor, mode="linear", align_corners=False
+        )
+        return fine.narrow(-1, self.factor, ready * self.factor)

@@ -26,12 +26,12 @@ class B1b(VocoderSetting, SelectionPipeline):
     and:
 
     Args:
-        vocoder: ``hifigan-nsf``: the bundled small HiFi-GAN with an NSF source, nearer to the
-            published one than the bundled inverse-STFT vocoder, which keeps more words; empty:
-            that of the weights.
+        vocoder: ``hifigan``: the bundled small HiFi-GAN with a source, nearer to the published one
+            than the bundled inverse-STFT vocoder, which keeps more words; empty: that of the
+            weights.
     """
 
-    other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan-nsf",)
+    other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan",)
     folder_name: ClassVar[str] = "b1b"
     card: ClassVar[Card] = Card(
         name="b1b",
@@ -63,7 +63,8 @@ class B1b(VocoderSetting, SelectionPipeline):
             "and word codes of Whisper tiny.en, a frame of 256 numbers every 40 ms",
             "the bundled speaker encoder is ecapa-small, 192 numbers, where the x-vector is",
             "the bundled synthesizer is an inverse-STFT vocoder with a pulse source, 4.5 million "
-            "weights, where HiFi-GAN with an NSF source is; vocoder=hifigan-nsf takes a HiFi-GAN "
-            "of 0.2 million weights with that source over its frame network, and loses more words",
+            "weights, where HiFi-GAN with an NSF source is; vocoder=hifigan takes a HiFi-GAN of "
+            "0.13 million weights with a source of pulses and noise over its frame network, and "
+            "loses more words",
         ),
     )

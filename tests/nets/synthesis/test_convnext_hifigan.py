@@ -19,11 +19,10 @@ SIZE = {
 }
 
 
-def small(harmonics=0, **frames):
+def small(interpolated=False):
     torch.manual_seed(0)
-    network = ConvNextHifiGan(
-        6, 4, {**FRAMES, **frames}, {"size": SIZE, "harmonics": harmonics}
-    ).eval()
+    size = {**SIZE, "interpolated": interpolated, "entrance": 1 if interpolated else 7}
+    network = ConvNextHifiGan(6, 4, FRAMES, {"size": size}).eval()
     for parameter in network.parameters():
         if parameter.ndim > 1:  # the published initial weights leave near silence
             torch.nn.init.normal_(parameter, std=parameter[0].numel() ** -0.5)
@@ -42,9 +41,9 @@ def inputs(frames, rows=2):
     )
 
 
-@pytest.mark.parametrize("harmonics", [0, 3])
-def test_lengths_are_exact_and_rows_do_not_depend_on_each_other(harmonics):
-    network, given = small(harmonics), inputs(24)
+@pytest.mark.parametrize("interpolated", [False, True])
+def test_lengths_are_exact_and_rows_do_not_depend_on_each_other(interpolated):
+    network, given = small(interpolated), inputs(24)
     with torch.inference_mode():
         waveform = network(*given)
         alone = network(*(x[1:] for x in given))
@@ -53,9 +52,9 @@ def test_lengths_are_exact_and_rows_do_not_depend_on_each_other(harmonics):
     torch.testing.assert_close(alone[0], waveform[1], atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize("harmonics", [0, 3])
-def test_a_stream_equals_the_whole(harmonics):
-    network, (content, f0, speaker, seed) = small(harmonics), inputs(61)
+@pytest.mark.parametrize("interpolated", [False, True])
+def test_a_stream_equals_the_whole(interpolated):
+    network, (content, f0, speaker, seed) = small(interpolated), inputs(61)
     with torch.inference_mode():
         whole = network(content, f0, speaker, seed)
     stream = network.stream(speaker, seed)
@@ -68,15 +67,37 @@ def test_a_stream_equals_the_whole(harmonics):
     torch.testing.assert_close(found, whole, atol=1e-5, rtol=1e-3)
 
 
-def test_the_seed_reaches_the_waveform_through_the_source_alone():
-    given = inputs(24)
-    other = (*given[:3], given[3] + 5)
+def test_seed_and_f0_reach_the_waveform_through_the_source():
+    network, (content, f0, speaker, seed) = small(), inputs(24)
+    hidden = network.frames.hidden(content, f0, speaker)
     with torch.inference_mode():
-        plain, sourced = small(), small(3)
-        assert not plain.noisy
-        assert torch.equal(plain(*given), plain(*other))
-        assert sourced.noisy
-        assert not torch.allclose(sourced(*given), sourced(*other), atol=1e-4)
+        usual = network.vocoder(hidden, f0, seed)
+        assert torch.equal(network.vocoder(hidden, f0, seed), usual)
+        for other in ((hidden, f0, seed + 5), (hidden, 1.3 * f0, seed)):
+            assert not torch.allclose(network.vocoder(*other), usual, atol=1e-4)
+        for convolution in network.vocoder.source_convolutions:
+            convolution.weight.zero_()
+        silent = network.vocoder(hidden, f0, seed)
+        assert torch.equal(network.vocoder(hidden, 1.3 * f0, seed + 5), silent)
+
+
+def test_interpolated_stages_have_no_pattern_of_the_period_of_frames():
+    """Constant frames give a constant but for the source, where transposed convolutions give a
+    signal of the period of a frame.
+    """
+    found = {}
+    for interpolated in (False, True):
+        network = small(interpolated)
+        with torch.inference_mode():
+            for convolution in network.vocoder.source_convolutions:
+                convolution.weight.zero_()
+            hidden = torch.randn(1, 1, 8).expand(1, 60, 8)
+            wave = network.vocoder(hidden, torch.zeros(1, 60), torch.tensor([1]))
+        middle = wave[0, 20 * HOP : 40 * HOP]
+        assert torch.allclose(middle[:HOP], middle[HOP : 2 * HOP], atol=1e-5)
+        found[interpolated] = float(middle.std())
+    assert found[False] > 0.01
+    assert found[True] < 1e-5
 
 
 def test_the_output_layer_of_the_inverse_stft_is_not_used():
@@ -90,7 +111,7 @@ def test_the_output_layer_of_the_inverse_stft_is_not_used():
 def test_it_joins_the_frame_network_of_another_synthesizer(tmp_path):
     torch.manual_seed(0)
     former = synthesizers.make("istft-vocoder", {"content": 6, "speaker": 4, **FRAMES}).eval()
-    vocoders.save(small(3).vocoder, tmp_path / "vocoder")
+    vocoders.save(small(True).vocoder, tmp_path / "vocoder")
     own = vocoders.load(tmp_path / "vocoder")
     before = torch.random.get_rng_state()
     made = vocoders.with_vocoder(former, own)

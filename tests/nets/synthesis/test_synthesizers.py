@@ -37,7 +37,7 @@ SMALL = {
         "content": 4,
         "speaker": 3,
         "frames": {"width": 8, "inner": 16, "blocks": 1},
-        "vocoder": {"size": {"rates": [8, 5, 4], "channels": 8}, "harmonics": 2},
+        "vocoder": {"size": {"rates": [8, 5, 4], "channels": 8}},
     },
 }
 

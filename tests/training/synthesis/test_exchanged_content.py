@@ -25,7 +25,7 @@ OPTIONS = {
     },
     "convnext-hifigan": {
         "frames": {"width": 24, "inner": 32, "blocks": 1, "speaker_width": 8},
-        "vocoder": {"size": {"rates": (8, 5, 4), "channels": 16}, "harmonics": 2},
+        "vocoder": {"size": {"rates": (8, 5, 4), "channels": 16}},
     },
 }
 

@@ -26,7 +26,7 @@ class ConvNextHifiGan(Synthesizer):
         frames: options of :class:`~voicenym.nets.synthesis.istft_vocoder.IstftVocoder`, whose
             output layer is not used.
         vocoder: options of :class:`~voicenym.nets.synthesis.hifigan_head.HifiGanHead`, without
-            those that the frame network decides; V3 without a source unless given.
+            those that the frame network decides; V3 unless given.
 
     Attributes:
         frames, vocoder: the two parts.
@@ -36,6 +36,7 @@ class ConvNextHifiGan(Synthesizer):
     """
 
     kind = "convnext-hifigan"
+    noisy = True
 
     def __init__(
         self,
@@ -53,7 +54,6 @@ class ConvNextHifiGan(Synthesizer):
         own = {k: v for k, v in self.vocoder.config().items() if k not in OF_FRAMES}
         self._config |= {"frames": of_frames, "vocoder": own}
         self.rate, self.hop = self.frames.rate, self.frames.hop
-        self.noisy = bool(self.vocoder.harmonics)
         if self.vocoder.hop != self.hop:
             raise ValueError(
                 f"the stages of HiFi-GAN make {self.vocoder.hop} samples of a frame, not {self.hop}"

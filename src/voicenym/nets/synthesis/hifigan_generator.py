@@ -18,12 +18,14 @@ from torch.nn.functional import leaky_relu
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import fill
-from voicenym.nets.streaming import Conv, Memory, Upsample, align
+from voicenym.nets.streaming import Conv, Interpolate, Memory, Upsample, align
 from voicenym.nets.weights.weight_norm import normalize_weights, plain
 
 SLOPE = 0.1
 LAST_SLOPE = 0.01
 """Slope of the last rectifier: torch's default, as in the published generator."""
+INTERPOLATED = 0.1
+"""Deviation of the initial weights before an interpolation, which are one to a channel."""
 RATES = {160: (5, 4, 2, 2, 2), 256: (8, 8, 2, 2), 320: (5, 4, 4, 2, 2)}
 """Upsampling by hop: of SSL-SAS, of HiFi-GAN, of speech resynthesis."""
 SHORT_RATES = {160: (8, 5, 4), 256: (8, 8, 4), 320: (8, 8, 5)}
@@ -42,6 +44,8 @@ class GeneratorSize:
         block_kernels: of the residual blocks that are averaged.
         block_dilations: for each of them.
         entrance: kernel of the first convolution, in frames.
+        interpolated: whether stages upsample by linear interpolation instead of transposed
+            convolutions, whose kernels are then of no account.
     """
 
     rates: tuple[int, ...] = (8, 8, 2, 2)
@@ -51,6 +55,7 @@ class GeneratorSize:
     block_kernels: tuple[int, ...] = (3, 7, 11)
     block_dilations: tuple[tuple[int, ...], ...] = ((1, 3, 5), (1, 3, 5), (1, 3, 5))
     entrance: int = 7
+    interpolated: bool = False
 
     def __post_init__(self) -> None:
         kernels = self.kernels or tuple(2 * rate + rate % 2 for rate in self.rates)
@@ -157,7 +162,11 @@ class Generator(torch.nn.Module):
         self.resblocks = torch.nn.ModuleList()
         channels = size.channels
         for rate, kernel in zip(size.rates, size.kernels, strict=True):
-            self.ups.append(Upsample(channels, channels // 2, kernel, rate))
+            self.ups.append(
+                Interpolate(channels, channels // 2, rate)
+                if size.interpolated
+                else Upsample(channels, channels // 2, kernel, rate)
+            )
             channels //= 2
             for of_block, dilations in zip(size.block_kernels, size.block_dilations, strict=True):
                 self.resblocks.append(
@@ -166,7 +175,8 @@ class Generator(torch.nn.Module):
         self.conv_post = Conv(channels, 1, 7)
         for part in (*self.ups.modules(), *self.resblocks.modules(), self.conv_post):
             if isinstance(part, (torch.nn.Conv1d, torch.nn.ConvTranspose1d)):
-                torch.nn.init.normal_(part.weight, 0.0, 0.01)
+                deviation = INTERPOLATED if isinstance(part, Interpolate) else 0.01
+                torch.nn.init.normal_(part.weight, 0.0, deviation)
         if weight_norm:
             normalize_weights(self)
 

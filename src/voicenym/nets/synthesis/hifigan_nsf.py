@@ -45,15 +45,20 @@ class Source(torch.nn.Module):
         return torch.tanh(torch.matmul(weight, sines) + bias)
 
 
-def source_convolutions(size: GeneratorSize) -> torch.nn.ModuleList:
-    """Convolutions of an excitation to the rate and channels of each stage of a generator."""
+def source_convolutions(size: GeneratorSize, inputs: int = 1) -> torch.nn.ModuleList:
+    """Convolutions of an excitation to the rate and channels of each stage of a generator.
+
+    Args:
+        size: of the generator.
+        inputs: signals of the excitation.
+    """
     found = torch.nn.ModuleList()
     for i in range(len(size.rates)):
         step = math.prod(size.rates[i + 1 :])
         channels = size.channels >> (i + 1)
         # twice the step, so that neighbours overlap; at the last stage the sample itself
         kernel = 2 * step if step > 1 else 1
-        found.append(Conv(1, channels, kernel, stride=step))
+        found.append(Conv(inputs, channels, kernel, stride=step))
     return found
 
 
@@ -70,7 +75,7 @@ def generated(
         generator: of HiFi-GAN.
         convolutions: of :func:`source_convolutions`.
         frames: ``[batch, input, frame]``; in a stream the source may be ahead of them.
-        source: ``[batch, 1, time]``.
+        source: ``[batch, signal, time]``.
         memory: of a stream.
     """
     x = generator.conv_pre(frames, memory)

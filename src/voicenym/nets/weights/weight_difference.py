@@ -5,12 +5,15 @@ Weights that a training made from others differ little from them: those of the b
 deviation take a fifth of the space that the weights take in half precision.
 
 The file is a safetensors file of levels, int8, by the names of the weights, with a step for each as
-``NAME.step``. Its metadata name the other folder, which lies beside this one.
+``NAME.step``. Its metadata name the other folder, which lies beside this one. It is stored in
+Huffman codes: a wheel's own compression, which also looks for repetitions and finds none that
+matter, needs 9 % more.
 """
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +27,29 @@ FROM = "difference_from"
 """Key of the other folder's name in the metadata."""
 STEP = ".step"
 HALF = "F16"
+
+
+def compressed(content: bytes) -> bytes:
+    """The file of a difference in Huffman codes alone, as a zlib stream."""
+    coder = zlib.compressobj(strategy=zlib.Z_HUFFMAN_ONLY)
+    return coder.compress(content) + coder.flush()
+
+
+def decompressed(stored: bytes) -> bytes:
+    """The file of a difference, of :func:`compressed`.
+
+    Raises:
+        VoicenymError: it is no such file.
+    """
+    coder = zlib.decompressobj()
+    try:
+        # a byte has a code of one bit at least, so that more than this is no file of ours
+        content = coder.decompress(stored, 8 * len(stored) + 1)
+    except zlib.error as error:
+        raise VoicenymError(f"no difference of weights ({error})") from error
+    if not coder.eof or coder.unused_data:
+        raise VoicenymError("no difference of weights (its end is missing, or more follows)")
+    return content
 
 
 def other_folder(difference: bytes) -> str:

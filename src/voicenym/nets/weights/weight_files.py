@@ -136,6 +136,7 @@ def _arriving(folder: Path, digest: str) -> Path | None:
 def _with_difference(path: Path, content: bytes) -> bytes:
     """The safetensors file of a difference."""
     try:
+        content = weight_difference.decompressed(content)
         other = path.parent.parent / weight_difference.other_folder(content)
         if stored(other).name == DIFFERENCE:
             raise VoicenymError(f"{other} is a difference itself")

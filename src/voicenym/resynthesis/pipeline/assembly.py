@@ -10,7 +10,7 @@
            roh-2/      of ssl-roh from revision 2 on, in bundled folders
            synthesizer-7/      of word-codes from revision 7 on, in bundled folders
            nsf/      vocoder in place of the synthesizer's, of b1a with vocoder=nsf, in bundled ones
-           hifigan/ hifigan-nsf/      the same, of ssl-* and of b1b
+           hifigan/      the same, of ssl-* and b1b with vocoder=hifigan
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn

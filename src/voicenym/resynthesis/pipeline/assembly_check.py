@@ -13,7 +13,7 @@ from voicenym.nets.words import live_word_codes
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
 
-VOCODERS = ("nsf", "hifigan", "hifigan-nsf")
+VOCODERS = ("nsf", "hifigan")
 """Modules that are vocoders for the first part of the synthesizer, by the names of settings."""
 
 
