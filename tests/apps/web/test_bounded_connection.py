@@ -25,7 +25,7 @@ from voicenym.apps.web.hardening import Protection, hardened
 bounded_connection.HEADER_SECONDS, bounded_connection.KEEP_ALIVE_SECONDS = 0.2, 0.2
 bounded_connection.UNREAD_SECONDS, bounded_connection.LOOK_SECONDS = 0.5, 0.05
 if "no-user-timeout" in sys.argv:
-    bounded_connection.end_unread = lambda listening: None
+    local_server.end_unread = lambda listening: None
 
 async def app(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": []})
