@@ -56,7 +56,7 @@ def test_target_voices_are_drawn_as_the_users_are():
 
 def test_they_are_refused_with_vectors():
     with pytest.raises(VoicenymError, match="give --attacker-identity"):
-        replace(asked("mcadams"), engine="local").check_vectors()
+        replace(asked("mcadams"), engine="local").check_vectors({})
 
 
 @pytest.mark.parametrize(

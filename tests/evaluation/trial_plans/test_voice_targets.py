@@ -10,6 +10,7 @@ import pytest
 
 from voicenym import Key
 from voicenym.anonymizer import load
+from voicenym.apps.cli.evaluate import defaults
 from voicenym.apps.cli.evaluating.evaluate_request import Request
 from voicenym.attack import controls
 from voicenym.attack.scenario import Protection
@@ -142,10 +143,9 @@ def test_targets_are_a_setting_of_the_plan(corpus):
     ],
 )
 def test_targets_that_other_options_exclude_are_refused(options, message, tmp_path):
-    fields = {field: None for field in Request.__dataclass_fields__}
-    given = {"corpus": tmp_path, "output": tmp_path, "system": ["recast"], "per": "speaker"}
-    given["device"] = "cpu"
-    request = Request(**{**fields, **given, **options})
+    usual = {name: defaults().get(name) for name in Request.__dataclass_fields__}
+    given = {"corpus": tmp_path, "output": tmp_path, "system": ["recast"]}
+    request = Request(**{**usual, **given, **options})
     if message:
         with pytest.raises(VoicenymError, match=message):
             request.check()
@@ -153,4 +153,4 @@ def test_targets_that_other_options_exclude_are_refused(options, message, tmp_pa
         request.check()
     if options["targets"]:
         with pytest.raises(VoicenymError, match="--identity"):
-            request.check_vectors()
+            request.check_vectors({})

@@ -54,6 +54,11 @@ from voicenym.training.synthesis.two_stage_step import TwoStage
 
 VALIDATION_UTTERANCES = 48
 """Utterances in a validation."""
+FIRST_PARTS: tuple[tuple[type[Synthesizer], type[Synthesizer]], ...] = (
+    (TwoStageSynthesizer, TwoStageSynthesizer),
+    (IstftVocoder, ConvNextHifiGan),
+)
+"""Synthesizers of which the first part goes on under another vocoder, and what it goes on in."""
 
 
 def parts(
@@ -102,12 +107,17 @@ def _network(
     former = None if start is None else synthesizers.load(start)
     if former is not None and former.kind == config.synthesizer:
         return with_content(former, content, config.seed)
+    if former is not None and not any(
+        isinstance(former, a) and _makes(config, b) for a, b in FIRST_PARTS
+    ):
+        raise VoicenymError(
+            f"{start}: is of the kind {former.kind}, and the configuration needs "
+            f"{config.synthesizer}"
+        )
     options = {**config.options, "content": content, "speaker": speaker}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         network = synthesizers.make(config.synthesizer, options)
-    if former is None:
-        return network
     if isinstance(former, TwoStageSynthesizer) and isinstance(network, TwoStageSynthesizer):
         _take_over(network.acoustic, former.acoustic, f"{start}: its acoustic model")
         for part in network.modules():
@@ -115,12 +125,13 @@ def _network(
                 part.load_state_dict(former.acoustic.standardize.state_dict())
     elif isinstance(former, IstftVocoder) and isinstance(network, ConvNextHifiGan):
         _take_over(network.frames, former, f"{start}: its frame network")
-    else:
-        raise VoicenymError(
-            f"{start}: is of the kind {former.kind}, and the configuration needs "
-            f"{config.synthesizer}"
-        )
     return network
+
+
+def _makes(config: SynthesizerConfig, kind: type[Synthesizer]) -> bool:
+    """Whether a configuration's synthesizer is of a kind."""
+    made = synthesizers.KINDS.registry.get(config.synthesizer)
+    return isinstance(made, type) and issubclass(made, kind)
 
 
 def _take_over(own: torch.nn.Module, former: torch.nn.Module, what: str) -> None:
