@@ -64,6 +64,8 @@ def test_a_folder_and_what_is_in_it_are_not_taken_together(command, speech, tmp_
     speech("corpus/anna/a.wav")
     speech("corpus/bob/a.wav", seconds=2)
     refused(command("anonymize", "corpus", "corpus/anna", "-o", "out"), "given twice", "out/a.wav")
+    same = command("anonymize", "corpus/anna", "corpus/anna/a.wav", "-o", "out")
+    refused(same, "corpus/anna/a.wav: is given twice; give it once")  # one output, too
     assert command("key", "new", "k.key").returncode == 0
     given = ("anonymize", "corpus", "corpus/anna", "-o", "out", "--rename", "-k", "k.key")
     process = command(*given)

@@ -25,13 +25,13 @@ from voicenym.apps.cli.anonymizing.run_choices import (
     check_fallback,
     joined_settings,
     key_of_run,
-    refuse_options,
     system_of_run,
 )
 from voicenym.apps.cli.anonymizing.voice_preview import check_preview
 from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.options.engine_options import ADDRESS, ENGINE, GPUS, check_system
 from voicenym.apps.cli.options.name_options import MAPPING, RENAME, SHOW_NAMES, NameOptions
+from voicenym.apps.cli.options.refused_options import refuse_options
 from voicenym.apps.cli.options.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
 from voicenym.apps.cli.options.system_options import (
     DEVICE,

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli.anonymizing.run_choices import refuse_options
 from voicenym.apps.cli.evaluating.evaluate_libraries import check_libraries
 from voicenym.apps.cli.options import speaker_level as levels
 from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
+from voicenym.apps.cli.options.refused_options import refuse_options
 from voicenym.apps.cli.terminal import tables
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.skipped_files import FAIL_FAST, leaving_out

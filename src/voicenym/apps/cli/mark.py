@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli.anonymizing.batch_report import Messages
-from voicenym.apps.cli.anonymizing.run_choices import refuse_options
+from voicenym.apps.cli.options.refused_options import refuse_options
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.errors import AudioError, VoicenymError
 

@@ -252,14 +252,15 @@ def _check_once(items: Sequence[Item], opaque: bool) -> None:
     it two speakers, and whoever has both outputs would know that they are of one person.
 
     Raises:
-        CorpusError: a recording with two outputs.
+        CorpusError: a recording that is given twice.
     """
     outputs: dict[str, Path] = {}
     for item in items:
         if not isinstance(item.source, Path):
             continue
         path = os.path.abspath(item.source)
-        if path in outputs and outputs[path] != item.target:
-            where = "" if opaque else f", for {outputs[path]} and for {item.target}"
+        if path in outputs:
+            two = not opaque and outputs[path] != item.target
+            where = f", for {outputs[path]} and for {item.target}" if two else ""
             raise CorpusError(f"{item.source}: is given twice{where}; give it once")
         outputs[path] = item.target

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
-import soundfile
+from tests.helpers.aligned_tones import aligned_tones
 from typer.testing import CliRunner
 
 pytest.importorskip("lightning")
 pytest.importorskip("pocketsphinx")
 
 from voicenym.apps.cli import app
-from voicenym.corpus.recordings import recordings
 from voicenym.nets.words.phone_model import PhoneModel
-from voicenym.recognition.sphinx_processes.alignment import _name
 
 CONFIG = """
 options: {width: 8, gaps: [1], dropout: 0.0}
@@ -26,25 +22,14 @@ every: 2
 held_out: 0.25
 speeds: [1.0]
 """
-MANIFEST = "utterance\tpath\tspeaker\tgender\tage\tsplit\tlanguage\tcorpus\ttext\n"
 
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory):
-    """Four speakers who say one word, with alignments, and one who says nothing known."""
+    """Four speakers who say one word, with alignments."""
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "tiny.yaml").write_text(CONFIG)
-    time = np.arange(12_800) / 16_000
-    rows = []
-    for number in range(4):
-        path = folder / f"{number}.wav"
-        soundfile.write(path, 0.2 * np.sin(2 * np.pi * (300 + 90 * number) * time), 16_000)
-        rows.append(f"u{number}\t{path}\ts{number}\t\t\ttrain\ten\tone\tsee\n")
-    (folder / "train.tsv").write_text(MANIFEST + "".join(rows))
-    phones = [["SIL", 0.0, 0.2], ["S", 0.2, 0.4], ["IY", 0.4, 0.8]]
-    known = recordings(folder / "train.tsv", None, None)
-    lines = [json.dumps({"of": _name(r), "phones": phones}) + "\n" for r in known]
-    (folder / "alignments.jsonl").write_text("".join(lines))
+    aligned_tones(folder, 4, 4)
     return folder
 
 

@@ -5,21 +5,18 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
-import soundfile
 import torch
+from tests.helpers.aligned_tones import aligned_tones
 from typer.testing import CliRunner
 
 pytest.importorskip("lightning")
 pytest.importorskip("pocketsphinx")
 
 from voicenym.apps.cli import app
-from voicenym.corpus.recordings import recordings
 from voicenym.errors import VoicenymError
 from voicenym.nets.content import content_encoders
 from voicenym.nets.words.word_code_content import WordCodeContent
-from voicenym.recognition.sphinx_processes.alignment import _name
 
 CONFIG = """
 options: {size: 6, bands: 20, width: 16, narrow: 4, strides: [1, 3]}
@@ -28,7 +25,6 @@ batch: 2
 every: 2
 held_out: 0.25
 """
-MANIFEST = "utterance\tpath\tspeaker\tgender\tage\tsplit\tlanguage\tcorpus\ttext\n"
 
 
 @pytest.fixture(scope="module")
@@ -36,19 +32,7 @@ def corpus(tmp_path_factory):
     """Four speakers with a word each, four without; alignments, and word codes."""
     folder = tmp_path_factory.mktemp("corpus")
     (folder / "tiny.yaml").write_text(CONFIG)
-    time = np.arange(12_800) / 16_000
-    rows = []
-    for number in range(8):
-        path = folder / f"{number}.wav"
-        soundfile.write(path, 0.2 * np.sin(2 * np.pi * (300 + 90 * number) * time), 16_000)
-        text = "see" if number < 4 else ""
-        rows.append(f"u{number}\t{path}\ts{number}\t\t\ttrain\ten\tone\t{text}\n")
-    (folder / "train.tsv").write_text(MANIFEST + "".join(rows))
-
-    known = [r for r in recordings(folder / "train.tsv", None, None) if r.text]
-    phones = [["SIL", 0.0, 0.2], ["S", 0.2, 0.4], ["IY", 0.4, 0.8]]
-    lines = [json.dumps({"of": _name(r), "phones": phones}) + "\n" for r in known]
-    (folder / "alignments.jsonl").write_text("".join(lines))
+    aligned_tones(folder, 8, 4)
     torch.manual_seed(0)
     whisper = {"width": 16, "heads": 2, "layers": 1, "bands": 8, "states": 100, "tokens": 10}
     codes = {"states": 16, "window": 100, "width": 16, "inner": 16, "code": 6, "entries": 12}

@@ -11,7 +11,7 @@ import typer
 
 from voicenym.apps.cli.measured_systems import measured
 from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
-from voicenym.errors import KeyFileError, UnknownSystemError, VoicenymError
+from voicenym.errors import KeyFileError, UnknownSystemError
 
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer
@@ -52,21 +52,6 @@ def system_of_run(system: str | None, step: str | None, say: Messages) -> str:
     name = chosen(cards, step).name
     say(f"--protection {step}: {name}")
     return name
-
-
-def refuse_options(given: Mapping[str, object], reason: str) -> None:
-    """Refuses options that would do nothing.
-
-    Args:
-        given: values of options by name; those that were not given are false.
-        reason: why they do nothing, between the option's name and "leave it out".
-
-    Raises:
-        VoicenymError: one of them was given.
-    """
-    for name, value in given.items():
-        if value:
-            raise VoicenymError(f"{name} {reason} leave it out")
 
 
 def check_fallback(name: str, anonymizer: Anonymizer) -> None:

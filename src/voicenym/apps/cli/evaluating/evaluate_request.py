@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from voicenym.apps.cli.anonymizing.run_choices import refuse_options
 from voicenym.apps.cli.options import evaluate_options as options
+from voicenym.apps.cli.options.refused_options import refuse_options
 from voicenym.errors import VoicenymError
 
 CACHE = "cache.sqlite"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from voicenym.apps.cli.anonymizing.run_choices import refuse_options
+from voicenym.apps.cli.options.refused_options import refuse_options
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.errors import VoicenymError
 
