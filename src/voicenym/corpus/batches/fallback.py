@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from voicenym.anonymizer import SYSTEMS, Anonymizer, load
 from voicenym.anonymizer.live_delay import check_delay_is_used
-from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
+from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM, NO_FALLBACK
 from voicenym.errors import RefusedError, UnknownSystemError
 
 if TYPE_CHECKING:
     from voicenym.anonymizer import Refusal
     from voicenym.audio import Audio
     from voicenym.pseudonym import Key, Pseudonym
-
-NO_FALLBACK = "none"
 
 
 @dataclass(frozen=True)
