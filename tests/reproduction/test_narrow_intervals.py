@@ -68,9 +68,10 @@ def test_pages_and_tables_say_so_for_every_stored_rate():
             seen += cells
         assert name
     assert seen > 100
-    of_originals = markdown(
+    of_deng = markdown(
         next(t for t in papers()["deng-2023"] if t.name == "table-4"),
         outcomes["deng-2023 table-4"],
         "command",
     )
-    assert re.search(r"\*\*ours, ECAPA-TDNN small\*\* \| [\d.]+ \([\d.]+ to [\d.]+\) †", of_originals)
+    originals = r"\*\*ours, ECAPA-TDNN small\*\* \| [\d.]+ \([\d.]+ to [\d.]+\) †"
+    assert re.search(originals, of_deng)

@@ -141,7 +141,7 @@ def test_another_target_under_the_same_path_is_another_system(trained, tmp_path)
     assert job[0] == job[2] != job[1]
 
 
-def test_another_verifier_or_other_weights_under_the_same_path_are_another_system(trained, tmp_path):
+def test_another_verifier_and_other_weights_under_one_path_are_another_system(trained, tmp_path):
     speech, path = Audio(hum(16_000), 16_000), tmp_path / "target.wav"
     soundfile.write(path, hum(22_050, 2.5).numpy(), 22_050)
     for name in trained:

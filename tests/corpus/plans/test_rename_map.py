@@ -1,4 +1,4 @@
-"""The mapping of a renamed corpus is there before the first output, and after any end of the run."""
+"""The mapping of a renamed corpus is there before the first output, and however the run ends."""
 
 from __future__ import annotations
 

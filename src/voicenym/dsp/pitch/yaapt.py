@@ -11,8 +11,8 @@ parabolic interpolation of peaks; linear instead of cubic interpolation of gaps 
 a rough track that the correlation contradicts is retried an octave lower, because a very steady
 voice can double it; and where the correlation has no candidate, energy counts for voicing only if
 there are candidates nearby, so that noise stays unvoiced. Tones that are steady throughout and have
-no fundamental may be found unvoiced (harmonics 2 to 7 of 100 and of 120 Hz are). Rows are processed in parallel; the whole
-recording is needed.
+no fundamental may be found unvoiced (harmonics 2 to 7 of 100 and of 120 Hz are). Rows are processed
+in parallel; the whole recording is needed.
 """
 
 from __future__ import annotations
