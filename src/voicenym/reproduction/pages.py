@@ -154,8 +154,8 @@ def _counts(tables: list[PaperTable], outcomes: Mapping[str, Outcome]) -> str:
         "measured before 29 November 2026 are percentiles, which show too little protection and "
         "are too narrow; those of G_VD and DeID that were measured before 30 November 2026 are "
         "half as wide as they should be ([Metrics](measuring/metrics.md)). Equal error rates of "
-        f"few errors that were measured before {SINCE} have too narrow intervals, and are marked with "
-        f"{MARK}; a claim that they decide may be undecided."
+        f"few errors that were measured before {SINCE} have too narrow intervals, and are marked "
+        f"with {MARK}; a claim that they decide may be undecided."
     )
 
 
