@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from voicenym.anonymizer.card import Card
-from voicenym.anonymizer.checked_input import checked, checked_pseudonyms, checked_rate
+from voicenym.anonymizer.checked_input import checked, checked_channels, checked_pseudonyms
 from voicenym.anonymizer.core_output import without_exit
 from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, working_rate
 from voicenym.anonymizer.torch_state import check_torch_state
 from voicenym.anonymizer.wished_voice import VoiceChoice
+from voicenym.audio.given_audio import checked_audio, checked_rate
 from voicenym.errors import AudioError, UnknownSystemError
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Anonymizer(VoiceChoice, ABC):
         if not audios:
             return []
         check_device(self.device)
-        rates = {audio.rate for audio in audios}
+        rates = {checked_audio(audio).rate for audio in audios}
         if len(rates) != 1:
             raise AudioError(f"recordings of one batch need one sample rate, not {sorted(rates)}")
         rate = checked_rate(rates.pop())
@@ -178,9 +179,7 @@ class Anonymizer(VoiceChoice, ABC):
                 3.4 kHz, the conversion differs from a file's.
         """
         check_device(self.device)
-        if channels < 1:
-            raise AudioError(f"a stream has 1 channel or more, not {channels}")
-        return self._stream([pseudonym] * channels, rate, profile, low_delay)
+        return self._stream([pseudonym] * checked_channels(channels), rate, profile, low_delay)
 
     def profiling(
         self,
@@ -202,7 +201,7 @@ class Anonymizer(VoiceChoice, ABC):
             known = self.of_revision(self.revision_for(pseudonym))
             return known.profiling(rate, channels, lengths)
         check_device(self.device)
-        rate = checked_rate(rate)
+        rate, channels = checked_rate(rate), checked_channels(channels)
         working = self.working_rate(rate)
         scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]
         with without_exit(self.card.name):
@@ -320,7 +319,7 @@ class Anonymizer(VoiceChoice, ABC):
         """
         if not self.may_refuse:
             return None
-        rows = checked(audio.samples)
+        rows = checked(checked_audio(audio).samples)
         return self.refusal(self._profile(rows, audio.rate) if self.reads_ahead else None)
 
     def _known_profile(self, rows: torch.Tensor, rate: int, lengths: Sequence[int]) -> Any:

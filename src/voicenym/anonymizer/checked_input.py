@@ -1,13 +1,14 @@
-"""Checks of what callers give: samples, sample rates and pseudonyms."""
+"""Checks of what callers give to systems: samples, channels and pseudonyms."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from voicenym.anonymizer.torch_state import check_torch_state
+from voicenym.audio.given_audio import check_channels, checked_samples
 from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
@@ -24,32 +25,9 @@ def checked(samples: torch.Tensor) -> torch.Tensor:
     """``[channel, time]`` float32, finite, or an :class:`AudioError`."""
     import torch
 
-    from voicenym.audio.reader import MOST_CHANNELS
-
     check_torch_state()
-    if not isinstance(samples, torch.Tensor):
-        raise AudioError(
-            f"samples are a torch tensor, not {type(samples).__name__}; an array of NumPy becomes "
-            "one by torch.from_numpy"
-        )
-    if samples.ndim not in (1, 2):
-        raise AudioError(
-            f"samples need the shape [time] or [channel, time], not {list(samples.shape)}"
-        )
-    if samples.ndim == 2 and samples.shape[0] == 0:
-        raise AudioError("samples have no channel")
-    if samples.ndim == 2 and samples.shape[0] > MOST_CHANNELS:
-        # each of some samples, which would come out nearly as they are
-        raise AudioError(
-            f"samples have {samples.shape[0]} channels of {samples.shape[1]}, and at most "
-            f"{MOST_CHANNELS} are anonymized: [time, channel], as soundfile reads, becomes "
-            "[channel, time] by .T"
-        )
-    if not samples.is_floating_point():
-        raise AudioError(
-            f"samples need floats in [-1, 1], not {samples.dtype}; divide by full scale"
-        )
-    largest = float(torch.stack(torch.aminmax(samples)).abs().max()) if samples.numel() else 0.0
+    rows = checked_samples(samples)
+    largest = float(torch.stack(torch.aminmax(rows)).abs().max()) if rows.numel() else 0.0
     if not math.isfinite(largest):
         raise AudioError("samples contain NaN or infinity; repair the recording first")
     if largest > MOST_MAGNITUDE:
@@ -57,15 +35,15 @@ def checked(samples: torch.Tensor) -> torch.Tensor:
             f"samples reach {largest:.6g}, where full scale is 1; divide by full scale, such as "
             "32768 for 16-bit integers"
         )
-    flat = samples.detach().to("cpu", torch.float32)
-    return flat[None] if flat.ndim == 1 else flat
+    return rows.to(torch.float32)
 
 
-def checked_rate(rate: int) -> int:
-    """A sample rate that is a whole number above 0, or an :class:`AudioError`."""
-    if not (isinstance(rate, Real) and rate > 0 and math.isfinite(rate) and int(rate) == rate):
-        raise AudioError(f"a sample rate is a whole number of Hz above 0, not {rate!r}")
-    return int(rate)
+def checked_channels(channels: int) -> int:
+    """A number of channels, or an :class:`AudioError`."""
+    if not isinstance(channels, Integral) or isinstance(channels, bool) or channels < 1:
+        raise AudioError(f"a stream has 1 channel or more, not {channels!r}")
+    check_channels(int(channels))
+    return int(channels)
 
 
 def checked_pseudonyms(pseudonyms: Sequence[Pseudonym]) -> Sequence[Pseudonym]:

@@ -7,6 +7,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from voicenym.audio.given_audio import checked_audio, checked_samples
 from voicenym.audio.reader import open_reader
 from voicenym.audio.types import Audio
 from voicenym.audio.writer import open_writer
@@ -60,9 +61,10 @@ def write(
         overwrite: whether a file of that name may be replaced.
 
     Raises:
-        AudioError: exists already, unknown extension, cannot be written.
+        AudioError: exists already, unknown extension, cannot be written; or samples that are no
+            floats ``[time]`` or ``[channel, time]``.
     """
-    with open_writer(path, audio.format, audio.rate, audio.channels, overwrite=overwrite) as writer:
-        samples = audio.samples.detach().cpu().reshape(audio.channels, -1).numpy()
+    samples = checked_samples(checked_audio(audio).samples).numpy()
+    with open_writer(path, audio.format, audio.rate, len(samples), overwrite=overwrite) as writer:
         for start in range(0, samples.shape[1], _BLOCK):
             writer.write(samples[:, start : start + _BLOCK])

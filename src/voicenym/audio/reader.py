@@ -10,14 +10,11 @@ from typing import BinaryIO, Protocol
 
 from voicenym.audio import pcm
 from voicenym.audio.closeable import Closing
+from voicenym.audio.given_audio import check_binary_file
+from voicenym.audio.limits import LEAST_RATE, MOST_CHANNELS, MOST_RATE
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 from voicenym.special_files import special_kind
-
-MOST_CHANNELS = 256
-LEAST_RATE = 1_000
-MOST_RATE = 2_822_400
-"""Largest rate in Hz, that of decoded DSD at 512 times 44.1 kHz."""
 
 
 class _Source(Protocol):
@@ -112,6 +109,7 @@ def open_reader(source: str | os.PathLike[str] | BinaryIO, *, lenient: bool = Fa
         except BaseException:
             file.close()
             raise
+    check_binary_file(source, "read")
     name = str(getattr(source, "name", "") or "input")
     if not source.seekable():
         source = io.BytesIO(source.read())

@@ -29,9 +29,9 @@ class Format:
     bit_rate: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Audio:
-    """A recording in memory.
+    """A recording in memory; two are equal if samples, rate and format are.
 
     Args:
         samples: float32 in [-1, 1], ``[time]`` or ``[channel, time]``.
@@ -51,6 +51,21 @@ class Audio:
     def duration(self) -> float:
         """Length in seconds."""
         return self.samples.shape[-1] / self.rate
+
+    def __eq__(self, other: object) -> bool:
+        import torch
+
+        if self is other:
+            return True
+        if not isinstance(other, Audio):
+            return NotImplemented
+        alike = (self.rate, self.format, self.samples.dtype, self.samples.device) == (
+            other.rate, other.format, other.samples.dtype, other.samples.device,
+        )  # fmt: skip
+        return alike and torch.equal(self.samples, other.samples)
+
+    def __hash__(self) -> int:
+        return hash((self.samples.shape, self.rate, self.format))
 
     def __repr__(self) -> str:
         channels = f"{self.channels} channel" + ("s" if self.channels != 1 else "")

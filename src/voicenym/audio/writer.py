@@ -21,6 +21,7 @@ from voicenym.audio.container_files.containers import (
     container_of,
     target,
 )
+from voicenym.audio.given_audio import check_binary_file, checked_rate
 from voicenym.audio.types import Format
 from voicenym.errors import AudioError
 from voicenym.temporary import temporary_directory
@@ -191,8 +192,9 @@ def open_writer(
     Raises:
         AudioError: exists already, unknown extension, cannot be written, too many channels.
     """
-    if rate < 1 or channels < 1:
-        raise AudioError(f"cannot write {channels} channels at {rate} Hz; both must be at least 1")
+    rate = checked_rate(rate)
+    if channels < 1:
+        raise AudioError(f"cannot write {channels} channels; there must be 1 at least")
     if isinstance(path, (str, os.PathLike)):
         place = Path(path)
         name = str(place)
@@ -201,6 +203,7 @@ def open_writer(
             raise AudioError(f"{name}: is the film itself; choose another name for the output")
         stream = None
     else:
+        check_binary_file(path, "write")
         name, stream = "output", path
         container = format.container if format is not None else "wav"
         if container not in CONTAINERS:  # a kind that is read and not written

@@ -4,6 +4,9 @@ A configuration may be another's work. One that states a size of 10^9 would fill
 its tensors are compared with the weights, and the system would end the process, or others. A
 network that fits its weights has hardly more numbers than their file has bytes; what is built of a
 folder may therefore make a certain number of elements, and an error follows before more are made.
+
+Initial weights, which those of the folder replace, are drawn from a generator of their own: the
+random numbers of a program that uses the package are the same whether or not it loads a network.
 """
 
 from __future__ import annotations
@@ -47,6 +50,16 @@ FACTORIES = frozenset(
 FILLERS = frozenset((torch.Tensor.normal_, torch.Tensor.uniform_))
 """Functions that first touch the memory of a tensor, such as one of the old constructor
 ``torch.Tensor(size)``, which is not seen here and only reserves it."""
+DRAWING = frozenset(
+    getattr(torch, name) for name in ("normal", "rand", "randint", "randn", "randperm")
+) | frozenset(
+    getattr(torch.nn.init, name)
+    for name in (
+        "kaiming_normal_", "kaiming_uniform_", "normal_", "orthogonal_", "sparse_",
+        "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
+    )
+) | FILLERS  # fmt: skip
+"""Functions that draw from torch's global generator unless they get another one."""
 
 
 class Counter(TorchFunctionMode):
@@ -60,6 +73,7 @@ class Counter(TorchFunctionMode):
     def __init__(self, most: int, refusal: VoicenymError) -> None:
         super().__init__()
         self.left, self.refusal = most, refusal
+        self.generator = torch.Generator().manual_seed(0)
 
     def __torch_function__(
         self,
@@ -74,11 +88,20 @@ class Counter(TorchFunctionMode):
             self.left -= max(_elements(func, args, kwargs), LEAST)
             if self.left < 0:
                 raise self.refusal
+        if func in DRAWING and kwargs.get("generator") is None and _on_processor(args, kwargs):
+            kwargs["generator"] = self.generator
         return func(*args, **kwargs)
 
 
 _COUNTED = FACTORIES | FILLERS
 _CURRENT: ContextVar[Counter | None] = ContextVar("current", default=None)
+
+
+def _on_processor(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
+    """Whether a function draws on the processor, where the generator is."""
+    tensors = [x for x in (*args, *kwargs.values()) if isinstance(x, torch.Tensor)]
+    device = torch.device(kwargs.get("device") or "cpu")
+    return device.type == "cpu" and all(tensor.device.type == "cpu" for tensor in tensors)
 
 
 def _elements(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:

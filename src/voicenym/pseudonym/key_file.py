@@ -6,6 +6,7 @@ import codecs
 import os
 import stat
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 
 from voicenym.errors import KeyFileError
@@ -28,6 +29,26 @@ def revision_of(text: bytes) -> int | None:
     """Number of a revision, from 1; None if the text is none."""
     number = int(text) if text.isdigit() and len(text) <= MOST_DIGITS else 0
     return number or None
+
+
+def checked_revisions(revisions: Mapping[str, int]) -> dict[str, int]:
+    """Revisions that a key file can hold: else the key would be lost with its file.
+
+    Raises:
+        KeyFileError: no mapping of systems' names to whole numbers from 1.
+    """
+    if not isinstance(revisions, Mapping):
+        raise KeyFileError(
+            f"revisions of a key are numbers by system, not {type(revisions).__name__}; leave them "
+            "out, or take those of voicenym.revisions()"
+        )
+    for name, number in revisions.items():
+        whole = isinstance(number, Integral) and not isinstance(number, bool)
+        if not (isinstance(name, str) and name.split() == [name] and name != DERIVATION):
+            raise KeyFileError(f"a key has no revision of {name!r}; give a system's name")
+        if not whole or revision_of(str(number).encode()) is None:
+            raise KeyFileError(f"{name}: a revision is a whole number from 1, not {number!r}")
+    return {name: int(number) for name, number in revisions.items()}
 
 
 def read(path: Path) -> tuple[bytes, Mapping[str, int]]:

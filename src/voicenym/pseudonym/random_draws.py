@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import math
+import operator
 import struct
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -23,11 +24,19 @@ class Pseudonym:
     Args:
         secret: of this speaker under this key.
         revisions: as of :class:`voicenym.Key`.
+
+    Raises:
+        TypeError: the secret is no bytes; of a number, zeros that anybody knows would be made.
     """
 
     __slots__ = ("_revisions", "_secret")
 
     def __init__(self, secret: bytes, revisions: Mapping[str, int] | None = ALL_FIRST) -> None:
+        if not isinstance(secret, (bytes, bytearray, memoryview)):
+            raise TypeError(
+                f"a pseudonym's secret is bytes, not {type(secret).__name__}; Key.pseudonym(speaker) "
+                "makes one"
+            )
         self._secret = bytes(secret)
         self._revisions = revisions
 
@@ -36,7 +45,13 @@ class Pseudonym:
         return None if self._revisions is None else self._revisions.get(system, FIRST_REVISION)
 
     def variant(self, number: int) -> Pseudonym:
-        """Another pseudonym of the same speaker, derived from this one; itself for 0."""
+        """Another pseudonym of the same speaker, derived from this one; itself for 0.
+
+        Raises:
+            ValueError: the number is negative, or 2^64 or more.
+        """
+        if not 0 <= operator.index(number) < 1 << 64:
+            raise ValueError(f"the number of a variant is 0 or more, below 2^64, not {number}")
         if not number:
             return self
         prefix = length_prefixed(b"voicenym/variant/1")
@@ -80,7 +95,13 @@ class Pseudonym:
         return self.normals(purpose, 1, mean, std)[0]
 
     def index(self, purpose: str, count: int) -> int:
-        """One draw from {0, ..., count - 1}, without modulo bias."""
+        """One draw from {0, ..., count - 1}, without modulo bias.
+
+        Raises:
+            ValueError: there is nothing to draw from.
+        """
+        if count < 1:
+            raise ValueError(f"a draw needs one possibility or more, not {count}")
         limit = (1 << 64) - (1 << 64) % count
         return next(word for word in self._words(purpose) if word < limit) % count
 

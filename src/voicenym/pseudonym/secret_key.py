@@ -31,7 +31,8 @@ class Key:
             release. None for a new key: every system at its latest.
 
     Raises:
-        KeyFileError: if ``secret`` is not 32 bytes long.
+        KeyFileError: if ``secret`` is not 32 bytes long, or a revision is not one that a key file
+            can hold.
 
     Example:
         >>> key = Key.generate()
@@ -42,12 +43,14 @@ class Key:
     __slots__ = ("_revisions", "_secret")
 
     def __init__(self, secret: bytes, revisions: Mapping[str, int] | None = ALL_FIRST) -> None:
-        if len(secret) != KEY_BYTES:
+        binary = isinstance(secret, (bytes, bytearray, memoryview))
+        if not binary or len(secret) != KEY_BYTES:
+            given = len(secret) if binary else type(secret).__name__
             raise KeyFileError(
-                f"a key is {KEY_BYTES} bytes, not {len(secret)}; make one: voicenym key new FILE"
+                f"a key is {KEY_BYTES} bytes, not {given}; make one: voicenym key new FILE"
             )
         self._secret = bytes(secret)
-        self._revisions = None if revisions is None else dict(revisions)
+        self._revisions = None if revisions is None else key_file.checked_revisions(revisions)
 
     @classmethod
     def generate(cls) -> Key:
@@ -107,6 +110,7 @@ class Key:
 
         Raises:
             TypeError: a label is no text, such as a number of a table.
+            KeyFileError: a label has a half of a character, which no file of texts holds.
         """
         for label in (speaker, "" if utterance is None else utterance):
             if not isinstance(label, str):
@@ -114,11 +118,9 @@ class Key:
                     f"a label of a speaker or an utterance is text, such as str(label), and no "
                     f"{type(label).__name__}"
                 )
-        message = length_prefixed(b"voicenym/pseudonym/1") + length_prefixed(
-            speaker.encode("utf-8", "surrogateescape")
-        )
+        message = length_prefixed(b"voicenym/pseudonym/1") + length_prefixed(_encoded(speaker))
         if utterance is not None:
-            message += length_prefixed(utterance.encode("utf-8", "surrogateescape"))
+            message += length_prefixed(_encoded(utterance))
         return Pseudonym(keyed_hash(self._secret, message), self._revisions)
 
     def tag(self, purpose: str, text: str = "") -> str:
@@ -139,3 +141,14 @@ class Key:
 
     def __repr__(self) -> str:
         return "Key(<secret>)"  # never the bytes: reprs end up in logs and tracebacks
+
+
+def _encoded(label: str) -> bytes:
+    """A label in UTF-8; bytes of file names that are not UTF-8 are themselves."""
+    try:
+        return label.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise KeyFileError(
+            f"the label {ascii(label)[:80]} has a half of a character (a surrogate) at "
+            f"{error.start}; decode the table that it comes from anew, or give another label"
+        ) from None

@@ -153,6 +153,11 @@ class Registry(Names[T]):
         Raises:
             VoicenymError: as :meth:`load`.
         """
+        if not isinstance(text, str):
+            raise self.error(
+                f"a {self.noun} is given by its name, a text, not as {type(text).__name__}; there "
+                f"are: {', '.join(self.names())}"
+            )
         name, _, rest = text.strip().partition(":")
         if self._short and rest and name in self:
             known = [item.name for item in self.parameters(name)]
@@ -226,6 +231,7 @@ class Registry(Names[T]):
             if isinstance(value, os.PathLike) and item.takes(str) and not item.takes(type(value)):
                 given[key] = value = self._path(value)
             self._refuse_other_type(name, item, value, value)
+            given[key] = item.plain(value)
         return given
 
     def check_names(self, name: str, given: Iterable[str]) -> None:

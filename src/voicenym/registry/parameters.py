@@ -59,6 +59,20 @@ class Parameter:
         """
         return _is(value, self.annotation)
 
+    def plain(self, value: Any) -> Any:
+        """A number of NumPy or of another library as Python's own; other values as they are.
+
+        Objects, their reprs and records of settings are then the same for equal numbers.
+
+        Args:
+            value: that :meth:`accepts`.
+        """
+        if not isinstance(value, Real) or type(value) in (bool, int, float):
+            return value
+        if self.takes(int) and isinstance(value, Integral):
+            return int(value)
+        return float(value) if self.takes(float) else value
+
     def describe(self, others: Mapping[Any, str] = WORDS) -> str:
         """The type in words, such as ``a whole number``.
 

@@ -64,14 +64,14 @@ def fallback_of(text: str, system: Anonymizer, key: Key) -> Fallback | None:
     """
     if text == NO_FALLBACK:
         return None
-    name, parameters = SYSTEMS.parse(text)
+    name, _ = SYSTEMS.parse(text)
     if not system.may_refuse:
         return None
     if name == system.card.name:
         raise UnknownSystemError(
             f"{name}: is the system itself; give another one as its fall-back, or {NO_FALLBACK}"
         )
-    made = load(name, **{"device": system.device, **parameters})
+    made = _load(text, system.device)
     made.check()
     check_delay_is_used(made)
     return Fallback(name, made.parameters(), made.revision_for(key), made.version)
@@ -103,8 +103,9 @@ def anonymize(
         audio: samples ``[time]`` or ``[channel, time]``; channels share the pseudonym.
         pseudonym: of the speaker.
         system: name, or object of :func:`voicenym.load`.
-        fallback: name or object of the system for recordings that the first one refuses; its use is
-            a :class:`UserWarning`. None: such a recording is an error.
+        fallback: name or object of the system for recordings that the first one refuses; a name is
+            loaded on the device of the first one. Its use is a :class:`UserWarning`. None: such a
+            recording is an error.
 
     Returns:
         Audio of the same rate, channels and length.
@@ -120,13 +121,13 @@ def anonymize(
         >>> voicenym.anonymize(audio, voicenym.Key.generate().pseudonym("anna"), "mcadams")
         Audio(1.000 s, 16000 Hz, 1 channel)
     """
-    chosen = load(system) if isinstance(system, str) else system
+    chosen = system if isinstance(system, Anonymizer) else load(system)
     refusal = chosen.refuses(audio)
     if refusal is None:
         return chosen(audio, pseudonym)
     if fallback is None:
         raise refused("the recording", refusal)
-    other = load(fallback) if isinstance(fallback, str) else fallback
+    other = fallback if isinstance(fallback, Anonymizer) else _load(fallback, chosen.device)
     if (again := other.refuses(audio)) is not None:
         raise refused("the recording", again)
     warnings.warn(
@@ -135,3 +136,9 @@ def anonymize(
         stacklevel=2,
     )
     return other(audio, pseudonym)
+
+
+def _load(text: str, device: str) -> Anonymizer:
+    """A system by name, on a device unless its text names another."""
+    name, parameters = SYSTEMS.parse(text)
+    return load(name, **{"device": device, **parameters})

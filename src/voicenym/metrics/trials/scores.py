@@ -7,6 +7,7 @@ Every metric here takes scores of *target* trials (the same speaker) and *non-ta
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +22,11 @@ def check(target: Scores, nontarget: Scores) -> tuple[Array, Array]:
     """Both classes as flat float64 arrays; infinities are allowed.
 
     Args:
-        target, nontarget: scores of any shape.
+        target, nontarget: scores of any shape: arrays, sequences, or tensors of torch.
 
     Raises:
-        ScoreError: a class without trials, or a score that is NaN (the message names it).
+        ScoreError: a class without trials, or a score that is NaN (the message names it), masked,
+            or no number.
 
     Example:
         >>> check([[2.0, 3.0]], [1.0])
@@ -32,7 +34,7 @@ def check(target: Scores, nontarget: Scores) -> tuple[Array, Array]:
     """
     checked = []
     for name, values in (("target", target), ("non-target", nontarget)):
-        scores = np.asarray(values, dtype=np.float64).reshape(-1)
+        scores = _numbers(values, name)
         if not scores.size:
             raise ScoreError(f"there are no {name} scores; both kinds of trials are needed")
         bad = np.flatnonzero(np.isnan(scores))
@@ -43,6 +45,29 @@ def check(target: Scores, nontarget: Scores) -> tuple[Array, Array]:
             )
         checked.append(scores)
     return checked[0], checked[1]
+
+
+def _numbers(values: Any, name: str) -> Array:
+    """Scores of one class, flat."""
+    if callable(getattr(values, "detach", None)):  # torch's, perhaps on a GPU or of 16 bits
+        values = values.detach().cpu()
+        values = values if values.is_complex() else values.double()
+    if np.ma.is_masked(values):
+        raise ScoreError(
+            f"some {name} scores are masked; leave out those trials, by .compressed() and their "
+            "speakers alike"
+        )
+    try:
+        found = np.asarray(values)
+        if found.dtype.kind in "cmM":
+            raise TypeError(f"they are {found.dtype}")
+        return found.astype(np.float64, copy=False).reshape(-1)
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ScoreError(
+            f"{name} scores are no array of real numbers ({reason}); give a number for each trial, "
+            "such as a list or an array"
+        ) from None
 
 
 @dataclass(frozen=True)

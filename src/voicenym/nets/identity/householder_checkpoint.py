@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -40,9 +41,8 @@ class Rotation:
 
     @cached_property
     def _double(self) -> Householder:
-        network = Householder(**self.network.config()).double().requires_grad_(False)
-        network.load_state_dict(self.network.state_dict())
-        return network.eval()
+        # a copy draws no initial weights, as a new network would
+        return copy.deepcopy(self.network).double().requires_grad_(False).eval()
 
     @cached_property
     def matrix(self) -> torch.Tensor:
