@@ -130,6 +130,12 @@ class ScoreError(VoicenymError):
     """Scores for which no metric can be computed; the message names the trial."""
 
 
+class UnmeasurableError(ScoreError, ValueError):
+    """Texts or signals of which a figure cannot be computed: an evaluation leaves it out, and says
+    so.
+    """
+
+
 class DiarizationError(VoicenymError):
     """Turns of speakers that cannot be read, found, or do not fit their recording."""
 

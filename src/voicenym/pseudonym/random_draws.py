@@ -34,8 +34,8 @@ class Pseudonym:
     def __init__(self, secret: bytes, revisions: Mapping[str, int] | None = ALL_FIRST) -> None:
         if not isinstance(secret, (bytes, bytearray, memoryview)):
             raise TypeError(
-                f"a pseudonym's secret is bytes, not {type(secret).__name__}; Key.pseudonym(speaker) "
-                "makes one"
+                f"a pseudonym's secret is bytes, not {type(secret).__name__}; make pseudonyms by "
+                "Key.pseudonym(speaker)"
             )
         self._secret = bytes(secret)
         self._revisions = revisions

@@ -67,7 +67,8 @@ class Parameter:
         Args:
             value: that :meth:`accepts`.
         """
-        if not isinstance(value, Real) or type(value) in (bool, int, float):
+        kind: type = type(value)
+        if not isinstance(value, Real) or kind in (bool, int, float):
             return value
         if self.takes(int) and isinstance(value, Integral):
             return int(value)

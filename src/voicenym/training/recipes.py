@@ -19,6 +19,7 @@ from voicenym.nets.names_and_paths import as_path
 from voicenym.private import closed, private_folder
 from voicenym.registry import Registry
 from voicenym.training.recipe import Recipe, Trained
+from voicenym.training.run.process_state import kept_process_state
 from voicenym.training.run.progress_report import Report
 from voicenym.training.run.teacher_check import Teacher, same_teachers
 
@@ -94,6 +95,8 @@ def train(
 ) -> Trained:
     """Runs a training recipe, like ``voicenym train RECIPE``.
 
+    Random generators, threads of torch and variables of the program are afterwards as before.
+
     Args:
         recipe: name, one of :data:`RECIPES`.
         say: receives lines of progress.
@@ -115,7 +118,7 @@ def train(
         options.setdefault("output", options.pop("out"))
     made = RECIPES.make(recipe, **_converted(recipe, options))
     _check_output(made)
-    with closed(), same_teachers(made.output, _teachers(made)):
+    with kept_process_state(), closed(), same_teachers(made.output, _teachers(made)):
         return made.run(Report(say, skipped))
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import DependencyError, ScoreError
 from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval, percentiles, varied
+from voicenym.metrics.intervals.interval_options import normal_quantile, tail
 
 FEW_ERRORS = 10
 """Errors, or hits, below which a bootstrap over speakers is too narrow."""
@@ -46,11 +46,11 @@ def clopper_pearson(
     k, n = (np.asarray(x, dtype=np.float64) for x in (hits, trials))
     if not ((n > 0) & (k >= 0) & (k <= n)).all():
         raise ScoreError(f"{k.tolist()} hits of {n.tolist()} trials are no share")
-    tail = (1.0 - level) / 2.0
+    beyond = tail(level)
     down, up = np.floor(k), np.ceil(k)
     with np.errstate(invalid="ignore"):
-        low = np.where(down > 0, betaincinv(np.maximum(down, 1), n - down + 1, tail), 0.0)
-        high = np.where(up < n, betaincinv(up + 1, np.maximum(n - up, 1), 1.0 - tail), 1.0)
+        low = np.where(down > 0, betaincinv(np.maximum(down, 1), n - down + 1, beyond), 0.0)
+        high = np.where(up < n, betaincinv(up + 1, np.maximum(n - up, 1), 1.0 - beyond), 1.0)
     return low, high
 
 
@@ -70,7 +70,7 @@ def wilson(hits: float, trials: float, level: float) -> Interval:
     """
     if level >= 1.0:
         return 0.0, 1.0
-    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    z = normal_quantile(level)
     p = hits / trials
     centre = (p + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * math.sqrt(p * (1 - p) / trials + z * z / (4 * trials**2))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.intervals.interval_options import checked_replicates
 from voicenym.metrics.trials.scores import Array
 from voicenym.metrics.trials.speaker_pairs import Places, SpeakerPairs
 
@@ -131,7 +132,7 @@ def replicate(figures: Sequence[Drawn], replicates: int, seed: int) -> Array:
     at = [np.searchsorted(names, figure.speakers) for figure in figures]
     strata = _strata(at)
     rng = np.random.default_rng(seed)
-    times = np.empty((replicates, len(names)))
+    times = np.empty((checked_replicates(replicates), len(names)))
     for row in times:
         people = np.concatenate([rng.choice(group, len(group)) for group in strata])
         row[:] = np.bincount(people, minlength=len(names))

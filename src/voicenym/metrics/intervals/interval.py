@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.intervals.interval_options import checked_replicates, tail
 from voicenym.metrics.trials.scores import Array, Scores, Sorted, Speakers, check, places
 
 Interval = tuple[float, float]
@@ -79,10 +80,10 @@ def percentiles(values: list[float] | Array, level: float = 0.95) -> Interval:
     known = known[~np.isnan(known)]
     if not known.size:
         return NO_LIMITS
-    tail = (1.0 - level) / 2.0
+    beyond = tail(level)
     # "lower" and "higher" give values that occurred, so that infinities do not become NaN
-    low = np.quantile(known, tail, method="lower")
-    high = np.quantile(known, 1.0 - tail, method="higher")
+    low = np.quantile(known, beyond, method="lower")
+    high = np.quantile(known, 1.0 - beyond, method="higher")
     return float(low), float(high)
 
 
@@ -166,7 +167,9 @@ def drawn_ratios(
     pairs = np.stack([np.asarray(numerators, float), np.asarray(denominators, float)], axis=1)
     people = np.zeros((len(names), 2))
     np.add.at(people, index, pairs)
-    drawn = np.random.default_rng(seed).integers(0, len(people), (replicates, len(people)))
+    drawn = np.random.default_rng(seed).integers(
+        0, len(people), (checked_replicates(replicates), len(people))
+    )
     above, below = people[drawn].sum(1).T
     with np.errstate(invalid="ignore", divide="ignore"):
         found: Array = above / below
@@ -238,7 +241,7 @@ def _weighted(
     else:
         weigh = _by_speaker(speakers.target, speakers.nontarget, rng)
     sum_t, sum_n = _adder(at_t, count), _adder(at_n, count)
-    for _ in range(replicates):
+    for _ in range(checked_replicates(replicates)):
         while True:
             weight_t, weight_n = weigh()
             if weight_t.any() and weight_n.any():

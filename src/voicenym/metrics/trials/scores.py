@@ -87,6 +87,8 @@ class Speakers:
             pairs = np.asarray(getattr(self, name))
             if pairs.ndim != 2 or pairs.shape[1] != 2:
                 raise ScoreError(f"speakers of {name} trials need [trial, 2], not {pairs.shape}")
+            if pairs.dtype.kind == "f" and np.isnan(pairs).any():
+                raise ScoreError(f"a speaker of the {name} trials is NaN; leave out that trial")
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from voicenym.errors import ScoreError
 from voicenym.metrics.trials.pav import joined_steps
 from voicenym.metrics.trials.pav_batches import Blocks, blocks
 from voicenym.metrics.trials.score_bins import bins
@@ -30,7 +31,7 @@ class SortedTrials:
         speakers: of the trials; None counts trials as independent.
 
     Raises:
-        ScoreError: NaN, or a class without trials.
+        ScoreError: NaN, a class without trials, or speakers that are none.
 
     Example:
         >>> from voicenym.metrics import eer, min_cllr
@@ -41,6 +42,10 @@ class SortedTrials:
 
     def __init__(self, target: Scores, nontarget: Scores, speakers: Speakers | None = None) -> None:
         self.target, self.nontarget = check(target, nontarget)
+        if not (speakers is None or isinstance(speakers, Speakers)):
+            raise ScoreError(
+                f"speakers of trials are Speakers(target, nontarget), not {type(speakers).__name__}"
+            )
         self.speakers = speakers
         self._drawn: dict[tuple[int, int], TrialDraws] = {}
         self._weighted: dict[tuple[int, int], Replicates] = {}

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from voicenym.metrics.intervals.interval_options import checked_replicates
 from voicenym.metrics.trials.score_bins import EXACT, grid
 from voicenym.metrics.trials.scores import Array, Speakers
 from voicenym.metrics.trials.speaker_pairs import Places, SpeakerPairs, steps
@@ -44,7 +45,7 @@ class TrialDraws:
         replicates: int,
         seed: Seed = 0,
     ) -> None:
-        self.replicates = replicates
+        self.replicates = checked_replicates(replicates)
         self.sizes = targets, nontargets
         self.seed = seed
         self.pairs = None if speakers is None else SpeakerPairs(speakers, self.sizes)

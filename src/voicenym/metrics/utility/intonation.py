@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.errors import DependencyError
+from voicenym.errors import DependencyError, UnmeasurableError
 from voicenym.metrics.intervals.interval import Interval, ratio_of_sums
+from voicenym.metrics.intervals.interval_options import normal_quantile
 from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import SpeechPairs, Tally
 
@@ -79,7 +79,7 @@ def pitch_correlation(
     if mode == "compat":
         return _compat(first, second)
     if mode != "voiced":
-        raise ValueError(f"mode is voiced or compat, not {mode!r}")
+        raise UnmeasurableError(f"mode is voiced or compat, not {mode!r}")
     best = PitchCorrelation(math.nan, 0, 0)
     # Dice's coefficient of the voicing of both whole tracks is this number of frames over a
     # constant; over the overlap alone it would rise where a lag crops what does not agree
@@ -131,7 +131,7 @@ def _fisher(value: float, worth: float, level: float) -> Interval:
     if worth <= 3.0:
         return -1.0, 1.0
     centre = math.atanh(min(max(value, -1.0 + 1e-12), 1.0 - 1e-12))
-    half = NormalDist().inv_cdf(0.5 + level / 2.0) / math.sqrt(worth - 3.0)
+    half = normal_quantile(level) / math.sqrt(worth - 3.0)
     return min(math.tanh(centre - half), value), max(math.tanh(centre + half), value)
 
 

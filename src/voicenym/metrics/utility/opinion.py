@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.errors import DependencyError
+from voicenym.errors import DependencyError, UnmeasurableError
 from voicenym.libraries import without_local_settings
 from voicenym.metrics.intervals.interval import Interval, ratio_of_sums
 from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Metric
@@ -70,7 +70,7 @@ def mean_opinion(
 
     Raises:
         DependencyError: speechmos is not installed.
-        ValueError: nothing can be rated.
+        UnmeasurableError: nothing can be rated.
     """
     ratings = [rating(samples) for samples in recordings]
     return _mean(ratings, speakers, level=level, replicates=replicates, seed=seed)
@@ -111,7 +111,7 @@ def _mean(
     """The mean of ratings that there are."""
     known = [i for i, rated in enumerate(ratings) if rated is not None]
     if not known:
-        raise ValueError("no recording is long and loud enough to be rated")
+        raise UnmeasurableError("no recording is long and loud enough to be rated")
     values = np.array([ratings[i] for i in known], dtype=np.float64)
     who = [str(i) if speakers is None else speakers[i] for i in known]
     overall, signal, background, p808 = (float(v) for v in values.mean(0))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from voicenym.errors import UnmeasurableError
 from voicenym.metrics.intervals.interval import Interval, ratio_of_sums
 from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import SpeechPairs
@@ -69,7 +70,7 @@ def signal_to_noise(
         level, replicates, seed: of the bootstrap.
 
     Raises:
-        ValueError: lengths or numbers that differ, or no recording.
+        UnmeasurableError: lengths or numbers that differ, or no recording.
 
     Example:
         >>> found = signal_to_noise([1.0, -1.0], [1.1, -1.1])
@@ -78,7 +79,7 @@ def signal_to_noise(
     """
     before, after = _recordings(original), _recordings(changed)
     if len(before) != len(after) or not before:
-        raise ValueError(f"{len(before)} originals but {len(after)} changed recordings")
+        raise UnmeasurableError(f"{len(before)} originals but {len(after)} changed recordings")
     options: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
     powers = [_powers(x, y) for x, y in zip(before, after, strict=True)]
     values = np.array([_decibels(float(p.sum()), float(n.sum())) for p, n in powers])
@@ -87,7 +88,7 @@ def signal_to_noise(
         return SignalToNoise(float(values[0]), (_decibels(low, 1.0), _decibels(high, 1.0)), 1)
     people = np.arange(len(values)) if speakers is None else np.asarray(speakers)
     if len(people) != len(values):
-        raise ValueError(f"{len(values)} recordings but {len(people)} speakers")
+        raise UnmeasurableError(f"{len(values)} recordings but {len(people)} speakers")
     with np.errstate(invalid="ignore"):  # infinities of both signs have no mean
         interval = ratio_of_sums(values, np.ones(len(values)), people, **options)
         return SignalToNoise(float(values.mean()), interval, len(values))
@@ -105,7 +106,7 @@ def _recordings(signals: npt.ArrayLike | Sequence[npt.ArrayLike]) -> list[np.nda
 def _powers(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Energies of signal and change in each of some parts."""
     if x.size != y.size:
-        raise ValueError(f"lengths differ: {x.size} and {y.size} samples")
+        raise UnmeasurableError(f"lengths differ: {x.size} and {y.size} samples")
     signal, noise = (
         np.array([np.sum(part**2) for part in np.array_split(values, min(PARTS, max(1, x.size)))])
         for values in (x, x - y)
@@ -140,7 +141,7 @@ def real_time_coefficient(
         level, replicates, seed: of the bootstrap.
 
     Raises:
-        ValueError: a duration that is not positive, or numbers that differ.
+        UnmeasurableError: a duration that is not positive, or numbers that differ.
 
     Example:
         >>> real_time_coefficient(3.0, 60.0).value
@@ -148,12 +149,12 @@ def real_time_coefficient(
     """
     spent, lasted = (np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in (processing, duration))
     if spent.shape != lasted.shape or not spent.size:
-        raise ValueError(f"{spent.size} times of processing but {lasted.size} durations")
+        raise UnmeasurableError(f"{spent.size} times of processing but {lasted.size} durations")
     if not (lasted > 0.0).all():
-        raise ValueError(f"a duration is positive, not {lasted.min()}")
+        raise UnmeasurableError(f"a duration is positive, not {lasted.min()}")
     people = np.arange(spent.size) if speakers is None else np.asarray(speakers)
     if len(people) != spent.size:
-        raise ValueError(f"{spent.size} recordings but {len(people)} speakers")
+        raise UnmeasurableError(f"{spent.size} recordings but {len(people)} speakers")
     interval = ratio_of_sums(spent, lasted, people, level=level, replicates=replicates, seed=seed)
     return RealTime(float(spent.sum() / lasted.sum()), interval)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from voicenym.metrics.intervals.interval import (
     Seed,
     bengio_mariethoz,
 )
+from voicenym.metrics.intervals.interval_options import normal_quantile
 from voicenym.metrics.intervals.unbiased import unbiased_loss
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, CORRECTED, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
@@ -87,7 +87,7 @@ def eer(
         rates = trials.replicates(replicates, seed).each(crossings)
         limits = of_share(value, rates, trials.people, trials.target.size, level, worth=WORTH)
         return EER(value, limits, threshold, "bootstrap over speakers")
-    z = NormalDist().inv_cdf(0.5 + level / 2.0)
+    z = normal_quantile(level)
     half = bengio_mariethoz(value, value, trials.target.size, trials.nontarget.size, z)
     limits = max(0.0, value - half), min(1.0, value + half)
     fewest = min(trials.target.size, trials.nontarget.size)

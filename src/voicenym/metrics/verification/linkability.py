@@ -13,6 +13,7 @@ import numpy as np
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.intervals.interval import NO_LIMITS, Interval, Method, Seed, enough, varied
+from voicenym.metrics.intervals.interval_options import tail
 from voicenym.metrics.intervals.unbiased import unbiased
 from voicenym.metrics.metric import CORRECTED, FEW_ERRORS, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
@@ -120,8 +121,8 @@ def linkability(
         if omega == 1.0 and (error := error_limit(trials, level)):
             lower = min(lower, _least(error))
         limits = enough(trials.people, varied((lower, upper)))
-        tail = (1.0 - level) / 2.0
-        lowest, highest = np.quantile(locals_, [tail, 1.0 - tail], axis=0)
+        beyond = tail(level)
+        lowest, highest = np.quantile(locals_, [beyond, 1.0 - beyond], axis=0)
     pooled = counts[0] + counts[1]
     # which of the pooled trials get the targets' labels: draws without replacement
     shuffled = np.random.default_rng(seed).multivariate_hypergeometric(

@@ -17,7 +17,7 @@ from functools import cache, partial
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.errors import ScoreError
+from voicenym.errors import ScoreError, UnmeasurableError
 from voicenym.metrics.intervals import jackknife
 from voicenym.metrics.trials.scores import Array
 from voicenym.metrics.voice_similarity.pav_histogram import StepsByBin, fit
@@ -116,7 +116,9 @@ def similarity_matrices(
     sides = {"oo": (o, o), "oa": (o, a), "aa": (a, a)}
     itself = np.eye(len(names), dtype=bool)
     if not (callable(calibration) or calibration in ("matrix", "original")):
-        raise ValueError(f"calibration is matrix, original or a function, not {calibration!r}")
+        raise UnmeasurableError(
+            f"calibration is matrix, original or a function, not {calibration!r}"
+        )
     calibrate: Calibrate | None = calibration if callable(calibration) else None
     found = {}
     for name, (rows, columns) in sides.items():

@@ -16,6 +16,7 @@ import numpy as np
 from voicenym.errors import ScoreError
 from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval, enough, percentiles
+from voicenym.metrics.intervals.interval_options import checked_replicates
 from voicenym.metrics.intervals.jackknife import limits
 from voicenym.metrics.metric import JACKKNIFE, Axis, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
@@ -194,7 +195,7 @@ def _figure(
 def _draws(similarity: Similarity, replicates: int, seed: int) -> tuple[Array, Array]:
     """Bootstrap counts of speakers: all ones ``[1, speaker]``, and draws ``[draw, speaker]``."""
     size = len(similarity.speakers)
-    drawn = np.random.default_rng(seed).integers(0, size, (replicates, size))
+    drawn = np.random.default_rng(seed).integers(0, size, (checked_replicates(replicates), size))
     times = [np.bincount(people, minlength=size) for people in drawn]
     return np.ones((1, size)), np.array(times, dtype=np.float64).reshape(-1, size)
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.intervals.interval import Interval
+from voicenym.metrics.intervals.interval_options import normal_quantile
 from voicenym.metrics.metric import Display, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.trials.scores import Array
@@ -91,7 +91,7 @@ def cross_similarity_distance(
     value, where = abs(float(difference[place])), float(values[place])
     interval = None
     if min(len(first), len(second)) > 2:
-        half = NormalDist().inv_cdf(0.5 + level / 2.0) * math.sqrt(
+        half = normal_quantile(level) * math.sqrt(
             _variance(first, where) + _variance(second, where)
         )
         interval = (max(0.0, value - half), min(1.0, value + half))
@@ -196,7 +196,7 @@ def mixture_entropy(
         log_density[:, k] = -0.5 * ((white**2).sum(1) + logdet[k])
     surprise = 0.5 * dimension * math.log(2.0 * math.pi) - _log_sum(log_density + np.log(pi))
     value = float(surprise.mean())
-    half = NormalDist().inv_cdf(0.5 + level / 2.0) * float(surprise.std(ddof=1))
+    half = normal_quantile(level) * float(surprise.std(ddof=1))
     half /= math.sqrt(samples)
     return Entropy(value, (value - half, value + half), lower, upper)
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from voicenym.errors import UnmeasurableError
 from voicenym.metrics.intervals.bootstrap_draws import Drawn, share
 from voicenym.metrics.intervals.interval import FEW_PEOPLE
 from voicenym.metrics.metric import BOOTSTRAP_OF_ERRORS, Display, Estimate, Metric
@@ -34,7 +35,7 @@ def phone_counts(words: Sequence[Sequence[str]], found: Sequence[str]) -> tuple[
         found: recognised phones.
 
     Raises:
-        ValueError: a word without a pronunciation.
+        UnmeasurableError: a word without a pronunciation.
 
     Example:
         >>> phone_counts([["DH AH", "DH IY"], ["K AE T"]], ["DH", "IY", "K", "AH", "T", "S"])
@@ -46,7 +47,7 @@ def phone_counts(words: Sequence[Sequence[str]], found: Sequence[str]) -> tuple[
     row = added.copy()  # the cost of each number of recognised phones
     for ways in words:
         if not ways:
-            raise ValueError("a word has no pronunciation; leave its recording out")
+            raise UnmeasurableError("a word has no pronunciation; leave its recording out")
         ends = []
         for way in ways:
             now = row
@@ -76,7 +77,7 @@ def _counted(phones: RecognisedPhones) -> np.ndarray:
 def _rate(phones: RecognisedPhones) -> ErrorRate:
     counts = phones.once(_counted)
     if not counts.size or not counts[:, 3].sum():
-        raise ValueError("the references hold no phones; there is nothing to compare with")
+        raise UnmeasurableError("the references hold no phones; there is nothing to compare with")
     substitutions, deletions, insertions, length = (int(n) for n in counts.sum(0))
     interval, by_kind = None, None
     if len(set(phones.speakers)) >= FEW_PEOPLE:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.errors import DependencyError
+from voicenym.errors import DependencyError, UnmeasurableError
 from voicenym.metrics.intervals.binomial import unanimous
 from voicenym.metrics.intervals.bootstrap_draws import Drawn, share
 from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval, drawn_ratios, percentiles
@@ -94,7 +94,7 @@ def word_errors(
 
     Raises:
         DependencyError: jiwer is not installed.
-        ValueError: another number of hypotheses or speakers, or references without any word.
+        UnmeasurableError: another number of hypotheses or speakers, or references without any word.
 
     Example:
         >>> found = word_errors(["please call stella"], ["please tall bella now"])
@@ -102,13 +102,13 @@ def word_errors(
         (1.0, 2, 1)
     """
     if len(references) != len(hypotheses):
-        raise ValueError(f"{len(references)} references but {len(hypotheses)} hypotheses")
+        raise UnmeasurableError(f"{len(references)} references but {len(hypotheses)} hypotheses")
     if speakers is not None and len(speakers) != len(references):
-        raise ValueError(f"{len(references)} references but {len(speakers)} speakers")
+        raise UnmeasurableError(f"{len(references)} references but {len(speakers)} speakers")
     counts = word_counts(references, hypotheses, characters=characters)
     substitutions, deletions, insertions, length = (int(c) for c in counts.sum(0))
     if not length:
-        raise ValueError("the references hold no words; there is nothing to compare with")
+        raise UnmeasurableError("the references hold no words; there is nothing to compare with")
     interval, by_kind = None, None
     if speakers is not None and len(set(speakers)) >= FEW_PEOPLE:
         overall, *kinds = (
