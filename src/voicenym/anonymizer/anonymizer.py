@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from voicenym.anonymizer.card import Card
-from voicenym.anonymizer.checked_input import checked, checked_channels, checked_pseudonyms
+from voicenym.anonymizer.checked_input import checked, checked_channels
 from voicenym.anonymizer.core_output import without_exit
 from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.refusal import Refusal
@@ -18,6 +18,7 @@ from voicenym.anonymizer.torch_state import check_torch_state
 from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.audio.given_audio import checked_audio, checked_rate
 from voicenym.errors import AudioError, UnknownSystemError
+from voicenym.pseudonym.given_pseudonyms import checked_pseudonyms
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence

@@ -1,9 +1,8 @@
-"""Checks of what callers give to systems: samples, channels and pseudonyms."""
+"""Checks of what callers give to systems: samples and numbers of channels."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,6 @@ from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
     import torch
-
-    from voicenym.pseudonym import Pseudonym
 
 MOST_MAGNITUDE = 100.0
 """Largest magnitude of samples: 40 dB above full scale. Beyond, they are integers of another scale,
@@ -44,16 +41,3 @@ def checked_channels(channels: int) -> int:
         raise AudioError(f"a stream has 1 channel or more, not {channels!r}")
     check_channels(int(channels))
     return int(channels)
-
-
-def checked_pseudonyms(pseudonyms: Sequence[Pseudonym]) -> Sequence[Pseudonym]:
-    """Pseudonyms as they are given; a :class:`TypeError` names what is none, such as a name."""
-    from voicenym.pseudonym import Pseudonym
-
-    for pseudonym in pseudonyms:
-        if not isinstance(pseudonym, Pseudonym):
-            raise TypeError(
-                f"a pseudonym is made by Key.pseudonym(speaker), and is no "
-                f"{type(pseudonym).__name__}"
-            )
-    return pseudonyms

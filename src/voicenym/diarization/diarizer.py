@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from numbers import Integral
 
 import torch
 
@@ -54,8 +55,9 @@ def diarize(
         strict: whether one voice where several are asked for is an error, by ``ecapa-small``.
 
     Raises:
-        DiarizationError: no speech, or fewer speakers than asked for.
+        DiarizationError: no speech, fewer speakers than asked for, or no number of them.
     """
+    _check_number(speakers)
     found = analyse(source, encoder, stage=stage, kept=kept)
     if not len(found.windows):
         raise DiarizationError("no speech was found; check that the right track was recorded")
@@ -117,6 +119,7 @@ def diarize_file(
         AudioError: a recording that cannot be read.
         VoicenymError: no such encoder.
     """
+    _check_number(speakers)  # before the encoder is loaded
     strict = strict and clustering is None and encoder in (None, BUNDLED)
     if clustering is None and encoder not in (None, BUNDLED):
         clustering = "spectral"
@@ -144,3 +147,11 @@ def diarize_file(
         )  # fmt: skip
     except DiarizationError as error:
         raise DiarizationError(f"{os.fspath(path)}: {error}") from None
+
+
+def _check_number(speakers: int | None) -> None:
+    whole = isinstance(speakers, Integral) and not isinstance(speakers, bool)
+    if speakers is not None and not (whole and speakers >= 1):
+        raise DiarizationError(
+            f"the number of speakers is a whole number from 1, or None to find it, not {speakers!r}"
+        )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from voicenym.errors import UnknownSystemError, VoicenymError
+from voicenym.pseudonym.given_pseudonyms import checked_pseudonyms
 
 if TYPE_CHECKING:
     import torch
@@ -85,9 +86,9 @@ class Identity(ABC):
             sex: of the speaker where it is known.
 
         Raises:
-            VoicenymError: as of :meth:`batch`.
+            TypeError, VoicenymError: as of :meth:`batch`.
         """
-        return self.batch(vector[None], [pseudonym], [sex])[0]
+        return self.batch(_tensor(vector)[None], [pseudonym], [sex])[0]
 
     def batch(
         self,
@@ -103,16 +104,22 @@ class Identity(ABC):
             sexes: one a row, None where it is not known.
 
         Raises:
-            VoicenymError: vectors that are not finite or are zero, or do not fit the method.
+            TypeError: what is given as a pseudonym is none.
+            VoicenymError: vectors that are no floats, are not finite or are zero, or do not fit the
+                method; an unknown sex; or another number of pseudonyms or sexes.
         """
         if sexes is None:
             sexes = [None] * len(pseudonyms)
-        if vectors.ndim != 2 or not len(vectors) == len(pseudonyms) == len(sexes):
-            raise ValueError(
+        if _tensor(vectors).ndim != 2 or not len(vectors) == len(pseudonyms) == len(sexes):
+            raise VoicenymError(
                 f"vectors {tuple(vectors.shape)}, {len(pseudonyms)} pseudonyms and {len(sexes)} "
                 "sexes do not fit: needs [row, element] and one of each a row"
             )
         _check(vectors)
+        checked_pseudonyms(pseudonyms)
+        for sex in sexes:
+            if sex and sex not in get_args(Sex):
+                raise VoicenymError(f"a sex is f, m or None for unknown, not {sex!r}")
         return self.anonymize(vectors, pseudonyms, sexes).to(vectors)
 
     def encoder(self) -> str:
@@ -146,6 +153,26 @@ def inner(name: str, of: Identity) -> Identity:
             f"methods, never within one: {of.name}:of=(selection:pool=FOLDER)"
         )
     return of
+
+
+def _tensor(vectors: torch.Tensor) -> torch.Tensor:
+    """Vectors as they are given, if they are a tensor of floats.
+
+    Raises:
+        VoicenymError: they are not.
+    """
+    import torch
+
+    if not isinstance(vectors, torch.Tensor):
+        raise VoicenymError(
+            f"speaker vectors are a torch tensor, not {type(vectors).__name__}; an array of NumPy "
+            "becomes one by torch.from_numpy"
+        )
+    if not vectors.is_floating_point():
+        raise VoicenymError(
+            f"speaker vectors need floats, not {vectors.dtype}, to which results would be rounded"
+        )
+    return vectors
 
 
 def _check(vectors: torch.Tensor) -> None:

@@ -155,8 +155,8 @@ class Registry(Names[T]):
         """
         if not isinstance(text, str):
             raise self.error(
-                f"a {self.noun} is given by its name, a text, not as {type(text).__name__}; there "
-                f"are: {', '.join(self.names())}"
+                f"{self.noun}: a name is text, not {type(text).__name__}; there are: "
+                f"{', '.join(self.names())}"
             )
         name, _, rest = text.strip().partition(":")
         if self._short and rest and name in self:

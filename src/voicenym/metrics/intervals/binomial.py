@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import DependencyError, ScoreError
+from voicenym.metrics.interval_options import normal_quantile, tail
 from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval, percentiles, varied
-from voicenym.metrics.intervals.interval_options import normal_quantile, tail
 
 FEW_ERRORS = 10
 """Errors, or hits, below which a bootstrap over speakers is too narrow."""

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.intervals.interval_options import checked_replicates
+from voicenym.metrics.interval_options import checked_replicates
 from voicenym.metrics.trials.scores import Array
 from voicenym.metrics.trials.speaker_pairs import Places, SpeakerPairs
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.intervals.interval_options import checked_replicates, tail
+from voicenym.metrics.interval_options import checked_replicates, tail
 from voicenym.metrics.trials.scores import Array, Scores, Sorted, Speakers, check, places
 
 Interval = tuple[float, float]

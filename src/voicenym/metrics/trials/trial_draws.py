@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from voicenym.metrics.intervals.interval_options import checked_replicates
+from voicenym.metrics.interval_options import checked_replicates
 from voicenym.metrics.trials.score_bins import EXACT, grid
 from voicenym.metrics.trials.scores import Array, Speakers
 from voicenym.metrics.trials.speaker_pairs import Places, SpeakerPairs, steps

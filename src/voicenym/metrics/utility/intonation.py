@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import DependencyError, UnmeasurableError
+from voicenym.metrics.interval_options import normal_quantile
 from voicenym.metrics.intervals.interval import Interval, ratio_of_sums
-from voicenym.metrics.intervals.interval_options import normal_quantile
 from voicenym.metrics.metric import BOOTSTRAP, Axis, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import SpeechPairs, Tally
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from voicenym.metrics.interval_options import normal_quantile
 from voicenym.metrics.intervals.binomial import FEW_ERRORS, of_share, unanimous, wilson
 from voicenym.metrics.intervals.bootstrap_draws import Drawn, of_bins
 from voicenym.metrics.intervals.interval import (
@@ -15,7 +16,6 @@ from voicenym.metrics.intervals.interval import (
     Seed,
     bengio_mariethoz,
 )
-from voicenym.metrics.intervals.interval_options import normal_quantile
 from voicenym.metrics.intervals.unbiased import unbiased_loss
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, CORRECTED, Axis, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.interval_options import tail
 from voicenym.metrics.intervals.interval import NO_LIMITS, Interval, Method, Seed, enough, varied
-from voicenym.metrics.intervals.interval_options import tail
 from voicenym.metrics.intervals.unbiased import unbiased
 from voicenym.metrics.metric import CORRECTED, FEW_ERRORS, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.interval_options import checked_replicates
 from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval, enough, percentiles
-from voicenym.metrics.intervals.interval_options import checked_replicates
 from voicenym.metrics.intervals.jackknife import limits
 from voicenym.metrics.metric import JACKKNIFE, Axis, Display, Estimate, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors

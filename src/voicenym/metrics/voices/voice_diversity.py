@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.interval_options import normal_quantile
 from voicenym.metrics.intervals.interval import Interval
-from voicenym.metrics.intervals.interval_options import normal_quantile
 from voicenym.metrics.metric import Display, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.trials.scores import Array
