@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from voicenym.errors import DependencyError
+from voicenym.verification.given_recordings import tensors
 from voicenym.verification.verifier import Verifier
 
 if TYPE_CHECKING:
@@ -41,9 +42,7 @@ class EncoderVerifier(Verifier):
         return found
 
     def embed(self, recordings: Sequence[np.ndarray]) -> np.ndarray:
-        import torch
-
-        return self._shared().embed([torch.from_numpy(x) for x in recordings]).numpy()
+        return self._shared().embed(tensors(recordings)).numpy()
 
 
 class Resemblyzer(EncoderVerifier):

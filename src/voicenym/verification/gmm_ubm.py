@@ -20,12 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import VoicenymError
+from voicenym.verification.given_recordings import tensors
 from voicenym.verification.scoring import COSINE, Array, Backend, checked
 from voicenym.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    import torch
-
     from voicenym.nets.statistics.background_model import Background
 
 RELEVANCE = 16.0
@@ -150,10 +149,3 @@ def background(folder: Path, version: str) -> Background:
 
     with rebuilding(folder):
         return Background.of(*read(folder))
-
-
-def tensors(recordings: Sequence[npt.NDArray[np.float32]]) -> list[torch.Tensor]:
-    """Recordings as torch tensors."""
-    import torch
-
-    return [torch.from_numpy(np.ascontiguousarray(x, dtype=np.float32)) for x in recordings]

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.verification.gmm_ubm import fingerprint, tensors
+from voicenym.verification.given_recordings import tensors
+from voicenym.verification.gmm_ubm import fingerprint
 from voicenym.verification.plda import PLDA, TwoCovariance
 from voicenym.verification.scoring import COSINE, Array, Backend, unit
 from voicenym.verification.verifier import CONCENTRATION, Verifier

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.errors import VoicenymError
+from voicenym.verification.given_recordings import checked_recordings
 from voicenym.verification.ivector import SpeakerSpace
 from voicenym.verification.plda import PLDA, TwoCovariance
 from voicenym.verification.scoring import Array
@@ -100,7 +101,9 @@ class ProsodyVerifier(Verifier):
             recordings: ``[time]`` each, mono float32 at 16 kHz.
         """
         mean, scale, _ = _loaded(self.folder, self.version)
-        return np.nan_to_num((measure(recordings) - mean) / scale).astype(np.float32)
+        return np.nan_to_num((measure(checked_recordings(recordings)) - mean) / scale).astype(
+            np.float32
+        )
 
     def backend(self) -> PLDA:
         """PLDA of the training's measures."""

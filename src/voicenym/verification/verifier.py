@@ -53,7 +53,11 @@ class Verifier(ABC):
 
     @abstractmethod
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
-        """Vectors ``[recording, dimension]`` of mono float32 recordings ``[time]`` at 16 kHz."""
+        """Vectors ``[recording, dimension]`` of mono float32 recordings ``[time]`` at 16 kHz.
+
+        Raises:
+            AudioError: integers, another shape, NaN or infinity.
+        """
 
     def backend(self) -> Backend:
         """The back end that compares the vectors: cosine, unless a subclass has another."""

@@ -69,6 +69,11 @@ def verifier(name: str) -> Verifier:
         VoicenymError: with the names there are.
         DependencyError: if its weights or library are missing.
     """
+    if not isinstance(name, str):
+        raise VoicenymError(
+            f"a verifier is given by its name, as text, not by {type(name).__name__}; there are: "
+            f"{', '.join(WHOLE)}, and folders"
+        )
     kind, _, place = name.partition(":")
     if name in WHOLE or (kind in VERIFIERS and place):
         return VERIFIERS.load(name)

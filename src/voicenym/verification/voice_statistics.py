@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from voicenym.verification.given_recordings import checked_recordings
 from voicenym.verification.scoring import DiagonalGaussian
 from voicenym.verification.verifier import Verifier
 
@@ -124,7 +125,9 @@ class VoiceStatistics(Verifier):
             recordings: ``[time]`` each, mono float32 at 16 kHz.
         """
         population = self.population
-        standard = (measure(recordings) - population.mean) / population.deviation
+        standard = (
+            measure(checked_recordings(recordings)) - population.mean
+        ) / population.deviation
         return np.nan_to_num(standard).astype(np.float32)
 
     def backend(self) -> DiagonalGaussian:

@@ -18,7 +18,8 @@ import numpy.typing as npt
 from voicenym.nets.words.phones import SILENCE
 from voicenym.recognition.sphinx_processes.segment_decoding import SegmentDecoder
 from voicenym.verification import prosody, room_measures
-from voicenym.verification.gmm_ubm import fingerprint, tensors
+from voicenym.verification.given_recordings import tensors
+from voicenym.verification.gmm_ubm import fingerprint
 from voicenym.verification.scoring import Array, unit
 from voicenym.verification.verifier import Verifier
 
