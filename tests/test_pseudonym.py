@@ -12,7 +12,7 @@ import struct
 import pytest
 
 from voicenym.errors import KeyFileError
-from voicenym.pseudonym import DERIVATION_VERSION, Key, readable_by_others
+from voicenym.pseudonym import DERIVATION_VERSION, Key, Pseudonym, readable_by_others
 
 KEY = Key(bytes(range(32)))
 
@@ -129,3 +129,44 @@ def test_missing_key_files_and_short_secrets(tmp_path):
 
 def test_generated_keys_differ():
     assert Key.generate() != Key.generate()
+
+
+@pytest.mark.parametrize("secret", ["k" * 32, 32, None, [0] * 32])
+def test_a_secret_is_bytes(secret):
+    """bytes(32) are zeros, which anybody knows."""
+    with pytest.raises(KeyFileError, match=f"32 bytes, not {type(secret).__name__}"):
+        Key(secret)
+    with pytest.raises(TypeError, match="secret is bytes"):
+        Pseudonym(secret)
+
+
+@pytest.mark.parametrize(
+    "revisions",
+    [{"mcadams": 0}, {"mcadams": "1"}, {"mcadams": 1.5}, {"mcadams": True}, {"a b": 1}, {"": 1},
+     {"derivation": 2}, {3: 1}, [("mcadams", 1)], {"mcadams": 10**12}],
+)  # fmt: skip
+def test_a_key_has_only_revisions_that_its_file_can_hold(revisions, tmp_path):
+    """Else it would be saved, and lost."""
+    with pytest.raises(KeyFileError):
+        Key(b"k" * 32, revisions)
+    with pytest.raises(KeyFileError):
+        KEY.with_revisions(revisions)
+
+
+def test_a_label_with_a_half_of_a_character_is_named():
+    with pytest.raises(KeyFileError, match=r"'a\\ud800b' has a half of a character .* at 1"):
+        KEY.pseudonym("a\ud800b")
+    with pytest.raises(KeyFileError, match="half of a character"):
+        KEY.pseudonym("a", "\udfff")
+    assert KEY.pseudonym("a\udcff") != KEY.pseudonym("a")  # a byte of a file's name
+
+
+@pytest.mark.parametrize("number", [-1, 1 << 64])
+def test_variants_are_numbered_from_zero(number):
+    with pytest.raises(ValueError, match="0 or more"):
+        KEY.pseudonym("a").variant(number)
+
+
+def test_nothing_is_drawn_from_nothing():
+    with pytest.raises(ValueError, match="one possibility or more, not 0"):
+        KEY.pseudonym("a").index("x", 0)

@@ -13,7 +13,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from voicenym.diarization.diarizer import diarize
+from voicenym.diarization.diarizer import diarize, diarize_file
 from voicenym.diarization.speech_regions import ANY_SPEECH, CHUNK_SECONDS, speech_regions
 from voicenym.diarization.window_vectors import HOP, WINDOW, window_vectors, windows_of
 from voicenym.errors import DiarizationError
@@ -170,3 +170,9 @@ def test_detectors_side_by_side_do_not_grow_with_the_recording():
     )
     early, late = (int(pages) * os.sysconf("SC_PAGE_SIZE") for pages in done.stdout.split())
     assert late - early < 20e6  # 12 minutes
+
+
+@pytest.mark.parametrize("speakers", [0, -1, 1.5, "2", True])
+def test_a_number_of_speakers_is_a_whole_number_from_one(speakers, sample):
+    with pytest.raises(DiarizationError, match="a whole number from 1, or None to find it"):
+        diarize_file(sample, speakers=speakers)

@@ -120,3 +120,30 @@ def test_what_does_not_hear_does_not_listen(name, methods, speakers, key):
     if not method.source_dependent:
         assert torch.equal(method(speakers[0], who, "f"), method(speakers[1], who, "f"))
     assert all(field.name in repr(method) for field in fields(method))
+
+
+@pytest.mark.parametrize(
+    ("vectors", "message"),
+    [
+        (torch.ones(1, 12, dtype=torch.int32), "need floats, not torch.int32"),
+        (torch.ones(1, 12, dtype=torch.complex64), "need floats"),
+        (torch.ones(1, 12).numpy(), r"not ndarray; .*torch\.from_numpy"),
+        ([[1.0] * 12], "not list"),
+        (None, "not NoneType"),
+        (torch.ones(1, 1, 12), "do not fit"),
+        (torch.ones(2, 12), "do not fit"),
+    ],
+    ids=["integers", "complex", "numpy", "list", "none", "shape", "number"],
+)
+def test_what_is_no_vector_is_named(vectors, message):
+    """Results would be rounded to integers."""
+    with pytest.raises(VoicenymError, match=message):
+        identity("copy").batch(vectors, [ANOTHER.pseudonym("a")])
+
+
+def test_a_sex_and_a_pseudonym_are_checked():
+    with pytest.raises(VoicenymError, match=r"f, m or None .* not 'female'"):
+        identity("copy")(torch.ones(12), ANOTHER.pseudonym("a"), "female")
+    for given in ("anna", ANOTHER, None):
+        with pytest.raises(TypeError, match=f"is no {type(given).__name__}"):
+            identity("copy")(torch.ones(12), given)

@@ -156,3 +156,36 @@ def test_a_folder_inside_has_a_limit_of_its_own(tmp_path, nothing_is_free):
         torch.empty(PER_BYTE * LEAST)
         with pytest.raises(VoicenymError, match="outer"):
             torch.empty(1)
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: torch.randn(3),
+        lambda: torch.rand(3),
+        lambda: torch.randint(9, (3,)),
+        lambda: torch.randperm(9),
+        lambda: torch.normal(0.0, 1.0, (3,)),
+        lambda: torch.empty(3).normal_(),
+        lambda: torch.empty(3).uniform_(-1.0, 1.0),
+        lambda: torch.nn.init.trunc_normal_(torch.empty(3)),
+        lambda: torch.nn.init.kaiming_normal_(torch.empty(3, 3)),
+        lambda: torch.nn.init.orthogonal_(torch.empty(3, 3)),
+        lambda: torch.nn.Conv1d(2, 2, 3),
+        lambda: torch.nn.LSTM(3, 3),
+        lambda: torch.nn.Embedding(3, 3),
+        lambda: torch.nn.MultiheadAttention(4, 2),
+    ],
+)
+def test_initial_weights_are_no_draws_of_the_program(draw, tmp_path):
+    """A program that loads a network draws the same numbers as one that does not."""
+    before = torch.get_rng_state()
+    with limited(tmp_path):
+        draw()
+    assert torch.equal(torch.get_rng_state(), before)
+    generator = torch.Generator().manual_seed(3)
+    with limited(tmp_path):
+        given = torch.randn(3, generator=generator)
+    assert torch.equal(given, torch.randn(3, generator=generator.manual_seed(3)))
+    with limited(tmp_path), torch.device("meta"):
+        assert draw() is not None

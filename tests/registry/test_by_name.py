@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pytest
 
+import voicenym
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.registry import Registry, split
 
@@ -239,3 +242,18 @@ def test_functions_and_their_parts_are_things_too():
 def test_commas_in_parentheses_separate_nothing():
     assert split("a:b=(c:d=1,e=(f,g)),h=2") == ("a", {"b": "(c:d=1,e=(f,g))", "h": "2"})
     assert split("a") == ("a", {})
+
+
+@pytest.mark.parametrize("name", [None, 3, b"low-pass", Path("low-pass")])
+def test_a_name_is_text(name):
+    with pytest.raises(UnknownSystemError, match=f"a name is text, not {type(name).__name__}"):
+        filters().load(name)
+
+
+def test_numbers_of_numpy_become_those_of_python():
+    """Their reprs and records would differ from those of equal numbers."""
+    for number in (np.float64(0.5), np.float32(0.5), Fraction(1, 2)):
+        found = voicenym.load("mcadams", low=number)
+        assert type(found.low) is float
+        assert repr(found) == repr(voicenym.load("mcadams", low=0.5))
+    assert type(voicenym.load("mcadams", order=np.int64(20)).order) is int

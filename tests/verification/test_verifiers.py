@@ -100,3 +100,8 @@ def test_going_on_from_a_verifier_leaves_it_as_it_is():
         for parameter in encoder.parameters():
             parameter.zero_()
     assert np.abs(verifier("ecapa-small").embed(sounds())).max() > 0
+
+
+def test_a_verifier_is_named_by_text():
+    with pytest.raises(VoicenymError, match="by its name, as text, not by NoneType"):
+        verifier(None)

@@ -15,6 +15,7 @@ import torch
 import voicenym
 from voicenym.anonymizer import SYSTEMS, Refusal, load
 from voicenym.apps.cli.anonymizing.batch_report import _grouped
+from voicenym.corpus.batches import fallback
 from voicenym.corpus.batches.batch_runner import Job, run
 from voicenym.corpus.batches.fallback import Fallback, fallback_of
 from voicenym.corpus.batches.revision_check import check_log
@@ -208,9 +209,9 @@ def test_in_memory(recordings):
     with pytest.warns(UserWarning, match="with vtln, not with choosy: it is too quiet"):
         made = voicenym.anonymize(quiet, PSEUDONYM, load("choosy"), fallback="vtln")
     assert torch.equal(made.samples, load("vtln")(quiet, PSEUDONYM).samples)
-    for fallback in (None, "choosy"):
+    for other in (None, "choosy"):
         with pytest.raises(RefusedError, match="the recording: it is too quiet"):
-            voicenym.anonymize(quiet, PSEUDONYM, "choosy", fallback=fallback)
+            voicenym.anonymize(quiet, PSEUDONYM, "choosy", fallback=other)
     as_itself = load("choosy")(quiet, PSEUDONYM)
     assert np.isfinite(as_itself.samples.numpy()).all()
 
@@ -273,3 +274,18 @@ def test_many_warnings_of_one_text_are_one():
         "a.wav: too short (and 7 more recordings)",
         "x.wav: clipped",
     ]
+
+
+def test_a_fallback_by_name_computes_where_the_system_does(monkeypatch):
+    """The device of a fall-back that is named is that of the system which refuses."""
+    seen = []
+    monkeypatch.setattr(fallback, "load", lambda name, **given: seen.append((name, given)))
+    for text in ("recast", "recast:device=cpu"):
+        fallback._load(text, "cuda:1")
+    assert seen == [("recast", {"device": "cuda:1"}), ("recast", {"device": "cpu"})]
+
+
+@pytest.mark.parametrize("system", [3, None, b"mcadams"])
+def test_a_system_is_a_name_or_an_anonymizer(system):
+    with pytest.raises(UnknownSystemError, match="system: a name is text"):
+        voicenym.anonymize(voicenym.Audio(torch.zeros(160), 16_000), PSEUDONYM, system)
