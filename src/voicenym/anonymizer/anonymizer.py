@@ -12,6 +12,7 @@ from voicenym.anonymizer.card import Card
 from voicenym.anonymizer.checked_input import checked, checked_channels
 from voicenym.anonymizer.core_output import without_exit
 from voicenym.anonymizer.devices import check_device
+from voicenym.anonymizer.profile_origin import Origin, check_profile
 from voicenym.anonymizer.refusal import Refusal
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, working_rate
 from voicenym.anonymizer.torch_state import check_torch_state
@@ -207,7 +208,8 @@ class Anonymizer(VoiceChoice, ABC):
         scaled = None if lengths is None else [-(-n * working // rate) for n in lengths]
         with without_exit(self.card.name):
             profiler = self.profiler(channels, working, scaled)
-        return Profiling(profiler, rate, working, channels, self.device, self.card.name)
+        origin = self._origin(rate, channels)
+        return Profiling(profiler, rate, working, channels, self.device, origin)
 
     def revision_for(self, pseudonym: Pseudonym | Key) -> int:
         """The revision in force: that of the system, else of the key, else the latest.
@@ -353,6 +355,7 @@ class Anonymizer(VoiceChoice, ABC):
             )
         check_torch_state()
         rate = checked_rate(rate)
+        check_profile(profile, self._origin(rate, len(pseudonyms)))
         working = self.working_rate(rate)
         drawn = [self.drawn(pseudonym) for pseudonym in checked_pseudonyms(pseudonyms)]
         with without_exit(self.card.name):
@@ -360,6 +363,9 @@ class Anonymizer(VoiceChoice, ABC):
         if low_delay and hasattr(core, "use_low_delay"):  # a core that converts rates itself
             core.use_low_delay()
         return Stream(core, rate, working, len(pseudonyms), self.device, low_delay, self.card.name)
+
+    def _origin(self, rate: int, rows: int) -> Origin:
+        return Origin(self.card.name, rate, rows, lambda: self.profile_kind)
 
     def working_rate(self, rate: int) -> int:
         """The rate at which a recording of ``rate`` Hz is processed, 8 to 16 kHz."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from voicenym.anonymizer.checked_input import checked
 from voicenym.anonymizer.core_output import CoreOutput, without_exit
+from voicenym.anonymizer.profile_origin import Origin, remember
 from voicenym.errors import AudioError
 
 if TYPE_CHECKING:
@@ -245,22 +246,46 @@ class Profiling:
         working: int,
         rows: int,
         device: str,
-        system: str = "",
+        origin: Origin,
     ) -> None:
         from voicenym.dsp.resampling import RateChanger
 
-        self._profiler, self._system = profiler, system
+        self.rows = rows
+        self._profiler, self._system, self._origin = profiler, origin.system, origin
         self._down = RateChanger(rate, working, rows)
         self._device = device
+        self._ended = False
 
     def push(self, block: torch.Tensor) -> None:
-        """``[channel, time]`` or ``[time]``, float32 in [-1, 1]."""
-        samples = self._down.push(checked(block)).to(self._device)
+        """``[channel, time]`` or ``[time]``, float32 in [-1, 1].
+
+        Raises:
+            AudioError: as of :meth:`Stream.push`, or after :meth:`result`.
+        """
+        self._check_open()
+        checked_block = checked(block)
+        if len(checked_block) != self.rows:
+            raise AudioError(
+                f"this first pass has {self.rows} channels, the block has {len(checked_block)}"
+            )
+        samples = self._down.push(checked_block).to(self._device)
         with without_exit(self._system):
             self._profiler.push(samples)
 
     def result(self) -> Any:
-        """The profile of all that was pushed."""
+        """The profile of all that was pushed; ends the pass.
+
+        Raises:
+            AudioError: the pass has ended.
+        """
+        self._check_open()
+        self._ended = True
         with without_exit(self._system):
             self._profiler.push(self._down.flush().to(self._device))
-            return self._profiler.result()
+            profile = self._profiler.result()
+        remember(profile, self._origin)
+        return profile
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise AudioError("this first pass has ended; make a new one for another recording")
