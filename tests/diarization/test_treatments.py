@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from voicenym.diarization.speaker_turns import Diarization, Turn
-from voicenym.diarization.treatments import BORDER, Reason, Treatment, choice, plan
+from voicenym.diarization.treatments import BORDER, Choice, Reason, Treatment, choice, plan
 from voicenym.errors import DiarizationError
 
 RATE = 1000
@@ -114,3 +114,26 @@ def test_without_lists_everybody_is_hidden():
     assert choice(found).hidden == {"anna", "host"}
     assert choice(found, only=["anna"]).kept == {"host"}
     assert choice(found, keep=["anna"]).hidden == {"host"}
+
+
+def test_one_text_is_no_list_of_labels():
+    """Of AB, A and B would be hidden, and AB kept."""
+    found = Diarization([Turn(0, 1, "AB"), Turn(1, 2, "A"), Turn(2, 3, "B")])
+    for given in ({"only": "AB"}, {"keep": "AB"}):
+        with pytest.raises(DiarizationError, match=r"several labels: \['AB'\], not 'AB'"):
+            choice(found, **given)
+    with pytest.raises(DiarizationError, match="several labels"):
+        Choice("AB", frozenset())
+    assert choice(found, only=(name for name in ("AB",))).hidden == {"AB"}
+
+
+@pytest.mark.parametrize("treatment", list(Treatment))
+def test_a_treatment_may_be_text(treatment):
+    """Text that is equal, and not the same object, would keep what is to be hidden or silent."""
+    found = Diarization([Turn(0, 1, "host"), Turn(1, 2, "anna", 0.1)])
+    who = choice(found, only=["host"], unsure=str(treatment.value))
+    assert who.unsure is treatment
+    parts = plan(found, who, RATE, 2 * RATE, np.zeros((0, 2)))
+    assert at(parts, round(1.5 * RATE)).treatment is treatment
+    with pytest.raises(DiarizationError, match="hide, keep, silence, not 'drop'"):
+        choice(found, unsure="drop")

@@ -48,3 +48,9 @@ def test_what_makes_no_sense_is_refused():
             listeners_needed(*bad)
     with pytest.raises(VoicenymError, match="chance"):
         listeners_for_share(0.5, 0.5, 3)
+    for options in ({"level": 5}, {"level": 0.0}, {"power": 1.0}, {"comparisons": 0}):
+        with pytest.raises(VoicenymError, match="probabilities between 0 and 1"):
+            listeners_needed(0.5, 4, **options)
+    for listeners, studies in ((0, 9), (1, 9), (5, 0)):
+        with pytest.raises(VoicenymError, match="two listeners at least"):
+            simulated_power(listeners, 0.5, 4, studies=studies)

@@ -75,12 +75,25 @@ class Choice:
     Args:
         hidden: labels of people who are hidden.
         kept: labels of people who are not.
-        unsure: what happens to what is uncertain.
+        unsure: what happens to what is uncertain; also as text, such as ``hide``.
+
+    Raises:
+        DiarizationError: one text in place of several labels, or no such treatment.
     """
 
     hidden: frozenset[str]
     kept: frozenset[str]
     unsure: Treatment = Treatment.HIDE
+
+    def __post_init__(self) -> None:
+        for name in ("hidden", "kept"):
+            object.__setattr__(self, name, frozenset(_labels(name, getattr(self, name))))
+        try:
+            object.__setattr__(self, "unsure", Treatment(self.unsure))
+        except ValueError:
+            raise DiarizationError(
+                f"what is uncertain is treated by {', '.join(Treatment)}, not {self.unsure!r}"
+            ) from None
 
 
 def choice(
@@ -99,8 +112,10 @@ def choice(
         unsure: what happens to what is uncertain.
 
     Raises:
-        DiarizationError: a label of neither list's, or of both.
+        DiarizationError: a label of neither list's, or of both; one text in place of several
+            labels; or no such treatment.
     """
+    only, keep = _labels("--only", only), _labels("--keep", keep)
     people = found.speakers
     for option, labels in (("--only", only), ("--keep", keep)):
         for label in labels:
@@ -122,6 +137,13 @@ def choice(
             "--keep names everybody, so nobody would be hidden; leave out who shall be hidden"
         )
     return Choice(frozenset(hidden), frozenset(kept), unsure)
+
+
+def _labels(name: str, labels: Iterable[str]) -> tuple[str, ...]:
+    """Labels as they are given; of one text, each character would be a label."""
+    if isinstance(labels, str):
+        raise DiarizationError(f"{name}: is several labels: [{labels!r}], not {labels!r}")
+    return tuple(labels)
 
 
 def plan(

@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from voicenym.errors import DependencyError
+from voicenym.errors import DependencyError, UnmeasurableError
 from voicenym.metrics import normalise, word_errors
 from voicenym.metrics.intervals.binomial import wilson
 
@@ -113,3 +113,10 @@ def test_normalisation_is_as_documented():
     for text in ("हिन्दी भाषा", "ภาษาไทย ที่นี่"):
         assert normalise(text + "!").split() == text.split(), "vowels that are marks part no words"
     assert word_errors(["Please, call Stella."], ["please call stella"]).value == 0.0
+
+
+def test_texts_are_lists():
+    """Of one text, each character would be an utterance."""
+    for given in (("a b", ["a b"]), (["a b"], "a b"), ("a b", "a c")):
+        with pytest.raises(UnmeasurableError, match="lists of texts, not one text"):
+            word_errors(*given)

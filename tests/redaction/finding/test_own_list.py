@@ -100,3 +100,13 @@ def test_a_list_that_is_not_there(tmp_path):
         read_list(tmp_path / "none.txt")
     with pytest.raises(RedactionError, match="cannot be read"):
         read_list(tmp_path)
+
+
+def test_one_text_is_no_list():
+    """Of a name, every letter would be an entry, and the name itself would stay."""
+    with pytest.raises(RedactionError, match=r"several texts: \['Anna'\], not 'Anna'"):
+        OwnList("Anna")
+    for entry in (None, 7, b"Anna"):
+        with pytest.raises(RedactionError, match=f"is text, not {type(entry).__name__}"):
+            OwnList(["Anna", entry])
+    assert len(OwnList(word for word in ("Anna", "Berta"))) == 2

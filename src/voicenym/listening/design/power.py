@@ -58,11 +58,15 @@ def listeners_needed(
         level: of error of the first kind, two-sided.
         power: probability that the test finds the difference.
 
+    Raises:
+        VoicenymError: a difference, deviations or probabilities that no test has.
+
     Example:
         >>> listeners_needed(0.5, 4)
         18
     """
     deviation = spread(difference, ratings, rating, opinion)
+    _check_test(level, power, comparisons)
     alpha, beta = (_NORMAL.inv_cdf(p) for p in (1.0 - level / (2.0 * comparisons), power))
     needed = ((alpha + beta) * deviation / difference) ** 2 + alpha**2 / 2.0
     return max(2, math.ceil(needed))
@@ -78,12 +82,16 @@ def listeners_for_share(
         chance: of a listener who guesses.
         trials: of each listener, taken as independent.
 
+    Raises:
+        VoicenymError: shares or probabilities that no test has.
+
     Example:
         >>> listeners_for_share(0.4, 0.2, 5)
         8
     """
     if not (0.0 < share < 1.0 and 0.0 < chance < 1.0) or share == chance or trials < 1:
         raise VoicenymError("the share to find lies between 0 and 1, and is not that of chance")
+    _check_test(level, power)
     alpha, beta = (_NORMAL.inv_cdf(p) for p in (1.0 - level / 2.0, power))
     sides = alpha * math.sqrt(chance * (1 - chance)) + beta * math.sqrt(share * (1 - share))
     return max(2, math.ceil((sides / (share - chance)) ** 2 / trials))
@@ -106,11 +114,17 @@ def simulated_power(
         listeners: of each study.
         studies: how many are simulated.
         seed: of the draws.
+
+    Raises:
+        VoicenymError: as :func:`listeners_needed`; fewer than two listeners, or no study.
     """
     from voicenym.libraries import library
 
     t: type = library("scipy.stats").t
     spread(difference, ratings, rating, opinion)
+    _check_test(level)
+    if listeners < 2 or studies < 1:
+        raise VoicenymError("a t test needs two listeners at least, and its power a study")
     rng = np.random.default_rng(seed)
     means = rng.normal(0.0, opinion, (2, studies, listeners))
     means += rng.normal(0.0, rating, (2, studies, listeners, ratings)).mean(-1)
@@ -118,3 +132,11 @@ def simulated_power(
     statistic = found.mean(1) / (found.std(1, ddof=1) / math.sqrt(listeners))
     limit = float(t.ppf(1.0 - level / 2.0, listeners - 1))  # type: ignore[attr-defined]
     return float((np.abs(statistic) > limit).mean())
+
+
+def _check_test(level: float, power: float = 0.5, comparisons: int = 1) -> None:
+    if not (0.0 < level < 1.0 and 0.0 < power < 1.0 and comparisons >= 1):
+        raise VoicenymError(
+            f"level and power are probabilities between 0 and 1, and comparisons 1 or more, not "
+            f"{level}, {power} and {comparisons}"
+        )

@@ -101,6 +101,8 @@ def word_errors(
         >>> found.value, found.substitutions, found.insertions
         (1.0, 2, 1)
     """
+    if isinstance(references, str) or isinstance(hypotheses, str):
+        raise UnmeasurableError("references and hypotheses are lists of texts, not one text")
     if len(references) != len(hypotheses):
         raise UnmeasurableError(f"{len(references)} references but {len(hypotheses)} hypotheses")
     if speakers is not None and len(speakers) != len(references):

@@ -47,9 +47,19 @@ class OwnList:
     Args:
         entries: as written.
         alike: whether other spellings of the same sound count.
+
+    Raises:
+        RedactionError: one text in place of several, of which every letter would be an entry and
+            the word none; or an entry that is no text.
     """
 
     def __init__(self, entries: Iterable[str], alike: bool = True) -> None:
+        if isinstance(entries, str):
+            raise RedactionError(f"words to find are several texts: [{entries!r}], not {entries!r}")
+        entries = tuple(entries)
+        for entry in entries:
+            if not isinstance(entry, str):
+                raise RedactionError(f"a word to find is text, not {type(entry).__name__}")
         self.entries = tuple(dict.fromkeys(e.strip() for e in entries if plain(e)))
         self._phrases: dict[str, list[list[str]]] = defaultdict(list)
         self._numbers: dict[str, int] = {}
