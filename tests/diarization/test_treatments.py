@@ -119,9 +119,9 @@ def test_without_lists_everybody_is_hidden():
 def test_one_text_is_no_list_of_labels():
     """Of AB, A and B would be hidden, and AB kept."""
     found = Diarization([Turn(0, 1, "AB"), Turn(1, 2, "A"), Turn(2, 3, "B")])
-    for given in ({"only": "AB"}, {"keep": "AB"}):
+    for lists in ({"only": "AB"}, {"keep": "AB"}):
         with pytest.raises(DiarizationError, match=r"several labels: \['AB'\], not 'AB'"):
-            choice(found, **given)
+            choice(found, **lists)
     with pytest.raises(DiarizationError, match="several labels"):
         Choice("AB", frozenset())
     assert choice(found, only=(name for name in ("AB",))).hidden == {"AB"}
