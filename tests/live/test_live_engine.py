@@ -10,7 +10,7 @@ import torch
 from live_line import BLOCK, RATE, Line, Negative, sources, value
 
 import voicenym
-from voicenym.errors import AudioError
+from voicenym.errors import AudioError, VoicenymError
 from voicenym.live import fault_history
 from voicenym.live.block_choice import choose_block
 from voicenym.live.live_engine import STALL_SECONDS, STUCK_SECONDS, LiveEngine
@@ -406,3 +406,16 @@ def test_a_known_lag_shortens_the_delay_and_no_block_is_missing(system):
     assert engine.status().dropouts == 0
     engine.block *= 2  # as after overloads: the lag of such blocks is not known
     assert engine.lag == engine.stream_latency
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"rate": 0}, {"block": 0}, {"margin": -1}, {"outputs": 0}, {"channels": 2, "hidden": 2},
+     {"channels": 2, "hidden": -1}, {"channels": 0}],
+)  # fmt: skip
+def test_a_session_that_cannot_be_is_refused(options):
+    """A block of no sample would never end, and channel -1 is not the one that was meant."""
+    given = {"rate": 16_000, "block": 160, "margin": 0, **options}
+    rate, block, margin = (given.pop(name) for name in ("rate", "block", "margin"))
+    with pytest.raises(VoicenymError, match="a live session needs"):
+        LiveEngine(lambda: None, rate, block, margin, **given)

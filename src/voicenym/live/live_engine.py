@@ -55,6 +55,9 @@ class LiveEngine:
             sound is quiet; 0: never.
         clock: seconds, rising.
 
+    Raises:
+        VoicenymError: a rate, block, margin, channel or output that a session cannot have.
+
     Attributes:
         messages: sentences for the user, oldest first; whoever shows them removes them.
     """
@@ -73,6 +76,12 @@ class LiveEngine:
         calm: float = 0.0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        if min(rate, block, outputs) < 1 or margin < 0 or hidden not in range(channels):
+            raise VoicenymError(
+                f"a live session needs a rate, a block and an output above 0, a margin from 0 and "
+                f"a hidden channel below their number, not rate={rate}, block={block}, "
+                f"outputs={outputs}, margin={margin}, hidden={hidden} of {channels}"
+            )
         self.rate, self.block, self.margin = rate, block, margin
         self.channels, self.hidden = channels, hidden
         self.messages: deque[str] = deque()
