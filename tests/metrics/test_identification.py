@@ -134,3 +134,26 @@ def test_the_interval_of_the_worst_of_many_holds_the_truth_where_a_plain_one_doe
     assert honest <= 10
     with pytest.raises(ScoreError, match="no groups"):
         of_largest([], [])
+
+
+def test_scores_that_are_no_numbers_find_nobody():
+    """No other score exceeds NaN, so that everybody would be found."""
+    scores, who = np.random.default_rng(0).normal(size=(3, 6)), np.arange(6) % 3
+    tested = np.ones((3, 6), bool)
+    plain = firsts(IdentificationScores(scores, tested, np.arange(3), who))
+    scores[who[4], 4] = np.nan
+    with pytest.raises(ScoreError, match="candidate 1 and recording 4 is NaN"):
+        firsts(IdentificationScores(scores, tested, np.arange(3), who))
+    tested[:, 4] = False  # is not tried
+    left = firsts(IdentificationScores(scores, tested, np.arange(3), who))
+    assert np.array_equal(left.share, np.delete(plain.share, 4))
+
+
+@pytest.mark.parametrize("candidates", [0, 2])
+def test_tables_fit_candidates_and_recordings(candidates):
+    with pytest.raises(ScoreError, match=f"do not fit {candidates} candidates"):
+        firsts(
+            IdentificationScores(
+                np.zeros((3, 6)), np.ones((3, 6), bool), np.arange(candidates), np.arange(6)
+            )
+        )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.errors import ScoreError
 from voicenym.metrics.intervals.binomial import clopper_pearson, of_largest, of_share
 from voicenym.metrics.intervals.interval import NO_LIMITS, drawn_ratios
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Estimate, Metric
@@ -39,7 +40,12 @@ def firsts(data: IdentificationScores) -> Firsts:
 
     Args:
         data: scores of recordings against candidates.
+
+    Raises:
+        ScoreError: tables of other sizes than the candidates and recordings, none of these, or a
+            tested score that is NaN, which no other would exceed.
     """
+    _check(data)
     same = data.tested & (data.candidates[:, None] == data.speakers)
     others = data.tested & ~same
     best = np.where(same, data.scores, -np.inf).max(0)
@@ -50,6 +56,21 @@ def firsts(data: IdentificationScores) -> Firsts:
     names, index = np.unique(data.speakers[there], return_inverse=True)
     hits = np.bincount(index, share[there], minlength=len(names))
     return Firsts(share[there], there, hits, np.bincount(index, minlength=len(names)), names)
+
+
+def _check(data: IdentificationScores) -> None:
+    shape = len(data.candidates), len(data.speakers)
+    if not data.scores.shape == data.tested.shape == shape or 0 in shape:
+        raise ScoreError(
+            f"scores {list(data.scores.shape)} and trials {list(data.tested.shape)} do not fit "
+            f"{shape[0]} candidates and {shape[1]} recordings; there must be one at least of each"
+        )
+    bad = np.argwhere(data.tested & np.isnan(data.scores))
+    if len(bad):
+        raise ScoreError(
+            f"the score of candidate {bad[0][0]} and recording {bad[0][1]} is NaN ({len(bad)} "
+            "are); mend or leave out that trial"
+        )
 
 
 def _people(rows: np.ndarray, candidates: np.ndarray) -> np.ndarray:
