@@ -4,7 +4,7 @@ import types
 import numpy as np
 import pytest
 
-from voicenym.errors import DependencyError
+from voicenym.errors import DependencyError, UnmeasurableError
 from voicenym.evaluation.reported_metrics import measure
 from voicenym.metrics import mean_opinion
 from voicenym.metrics.metric_inputs import SpeechPairs
@@ -108,3 +108,16 @@ def test_the_model_prefers_a_clean_tone_complex_to_noise():
     for found in (clean, noisy):
         assert all(1 <= v <= 5 for v in (found.value, found.signal, found.background, found.p808))
     assert clean.background > noisy.background
+
+
+@pytest.mark.parametrize(
+    "recordings",
+    [[np.full(2 * WINDOW, 900, np.int16)], [recording(1) * np.nan], recording(1)[:3],
+     [np.stack([recording(1), recording(2)])]],
+    ids=["integers", "nan", "one alone", "channels"],
+)  # fmt: skip
+def test_what_is_no_recording_is_not_rated(recordings, prepared):
+    """Integers would be cut off at full scale, and their noise rated."""
+    with pytest.raises(UnmeasurableError, match=r"a list of recordings \[time\] of finite floats"):
+        mean_opinion(recordings)
+    assert not prepared

@@ -140,3 +140,12 @@ def test_both_sides_of_a_trial_are_drawn():
     found = wrong_match_rate(scores, 0.5, level=1.0, speakers=pairs, replicates=50)
     assert found.interval == pytest.approx((min(shares), max(shares)))
     assert found.value == pytest.approx((scores >= 0.5).mean())
+
+
+@pytest.mark.parametrize("threshold", [float("nan"), None, "0.5", np.array([0.1, 0.2])])
+def test_a_threshold_is_one_number(threshold):
+    """No score lies below NaN, so that nothing would be missed."""
+    for rate in (miss_match_rate, wrong_match_rate):
+        with pytest.raises(ScoreError, match="a threshold is one number"):
+            rate([0.1, 0.9], threshold)
+    assert wrong_match_rate([0.1, 0.9], float("inf")).value == 0.0

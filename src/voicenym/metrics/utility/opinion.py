@@ -87,13 +87,20 @@ def rating(recording: np.ndarray) -> Rating | None:
 
     Raises:
         DependencyError: speechmos is not installed.
+        UnmeasurableError: integers, which are of another scale; another shape; NaN or infinity.
     """
+    given = np.asarray(recording)
+    if given.dtype.kind != "f" or given.ndim != 1 or not np.isfinite(given).all():
+        raise UnmeasurableError(
+            f"an opinion is predicted of a list of recordings [time] of finite floats, not of "
+            f"{given.dtype} {list(given.shape)}"
+        )
     try:
         with without_local_settings("numba"):  # which librosa imports when it is first used
             from speechmos import dnsmos
     except ImportError as error:
         raise DependencyError("predicted opinion: pip install 'voicenym[evaluate]'") from error
-    samples = np.clip(np.asarray(recording, dtype=np.float64), -1.0, 1.0)
+    samples = np.clip(given.astype(np.float64), -1.0, 1.0)
     if len(samples) < SHORTEST * RATE or not np.any(samples):
         return None
     if len(samples) < WINDOW:  # the package would repeat it to several windows

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 import numpy.typing as npt
@@ -60,12 +61,13 @@ def miss_match_rate(
         replicates, seed: of the bootstrap.
 
     Raises:
-        ScoreError: no scores, NaN, or another number of speakers.
+        ScoreError: no scores, NaN, another number of speakers, or a threshold that is no number.
 
     Example:
         >>> miss_match_rate([0.1, 0.9, 0.2, 0.3], 0.25).value
         0.5
     """
+    _check_threshold(threshold)
     scores, _ = check(target, [0.0])
     return _share(scores < threshold, speakers, level, replicates, seed)
 
@@ -86,14 +88,21 @@ def wrong_match_rate(
         threshold, level, speakers, replicates, seed: as for :func:`miss_match_rate`.
 
     Raises:
-        ScoreError: no scores, NaN, or another number of speakers.
+        ScoreError: as of :func:`miss_match_rate`.
 
     Example:
         >>> wrong_match_rate([0.1, 0.9, 0.2, 0.3], 0.25).value
         0.5
     """
+    _check_threshold(threshold)
     _, scores = check([0.0], nontarget)
     return _share(scores >= threshold, speakers, level, replicates, seed)
+
+
+def _check_threshold(threshold: float) -> None:
+    """Refuses a threshold that no score is above or below, such as one that was not found."""
+    if not isinstance(threshold, Real) or math.isnan(threshold):
+        raise ScoreError(f"a threshold is one number, not {threshold!r}")
 
 
 def _share(
