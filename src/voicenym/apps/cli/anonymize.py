@@ -15,7 +15,7 @@ from voicenym.apps.cli.anonymizing.anonymize_shards import (
     anonymize_shards,
     request_of,
 )
-from voicenym.apps.cli.anonymizing.anonymize_speakers import SpeakerOptions, anonymize_speakers
+from voicenym.apps.cli.anonymizing.anonymize_speakers import anonymize_speakers
 from voicenym.apps.cli.anonymizing.anonymize_stream import anonymize_stream
 from voicenym.apps.cli.anonymizing.batch_report import Messages
 from voicenym.apps.cli.anonymizing.dry_run import ONE_ALONE
@@ -32,7 +32,15 @@ from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES
 from voicenym.apps.cli.options.engine_options import ADDRESS, ENGINE, GPUS, check_system
 from voicenym.apps.cli.options.name_options import MAPPING, RENAME, SHOW_NAMES, NameOptions
 from voicenym.apps.cli.options.refused_options import refuse_options
-from voicenym.apps.cli.options.speaker_options import KEEP, NAME, ONLY, RTTM, TIMELINE, UNSURE
+from voicenym.apps.cli.options.speaker_options import (
+    KEEP,
+    NAME,
+    ONLY,
+    RTTM,
+    TIMELINE,
+    UNSURE,
+    SpeakerOptions,
+)
 from voicenym.apps.cli.options.system_options import (
     DEVICE,
     EPSILON,
