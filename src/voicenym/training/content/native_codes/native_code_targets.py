@@ -73,7 +73,7 @@ def matched(
         raise CorpusError(
             f"none of {len(pairs)} recordings has the text of one of {len(by_text)} readings; "
             "give recordings with texts, and readings of these texts "
-            "(benchmarks/studies/read_aloud.py makes them)"
+            "(benchmarks/studies/corpora/read_aloud.py makes them)"
         )
     return found
 
