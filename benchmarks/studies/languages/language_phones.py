@@ -51,8 +51,8 @@ from voicenym.metrics.intervals.interval import percentiles
 from voicenym.metrics.utility.opinion import rating
 from voicenym.metrics.verification.eer import equal_error
 from voicenym.metrics.words.phone_error_rate import phone_counts
-from voicenym.nets.words.phone_model import PhoneModel
-from voicenym.nets.words.phones import SILENCE, Phone, States
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phones import SILENCE, Phone, States
 from voicenym.recognition.language_models.ngram import NGram
 from voicenym.recognition.phones.phone_loop import LoopSettings, tuned
 from voicenym.recognition.phones.pronunciation_graph import graph, uniform

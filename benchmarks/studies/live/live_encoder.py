@@ -4,10 +4,10 @@
 
 Speech of the tune half. Windows: 4.8 s before each step and some time after it are encoded again
 for each step. Live encoder: of a pipeline with ``live/``
-(:mod:`voicenym.nets.words.live_word_codes`), which computes each chunk once and some states after
-it. Printed are the share of codes that are those of whole recordings and the error of the vectors
-that are quantised, in shares of their power, both without silence, and processor time over
-duration, of content alone.
+(:mod:`voicenym.nets.words.word_codes.live_word_codes`), which computes each chunk once and some
+states after it. Printed are the share of codes that are those of whole recordings and the error of
+the vectors that are quantised, in shares of their power, both without silence, and processor time
+over duration, of content alone.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ import torch
 
 from voicenym.corpus.readers.recording_subsets import halved
 from voicenym.corpus.recordings import recordings
-from voicenym.nets.words.live_code_stream import LiveCodeStream
-from voicenym.nets.words.silent_groups import spectral_states, states_before_silence
-from voicenym.nets.words.whisper import RATE, STATE
+from voicenym.nets.words.whisper.silent_groups import spectral_states, states_before_silence
+from voicenym.nets.words.whisper.whisper import RATE, STATE
+from voicenym.nets.words.word_codes.live_code_stream import LiveCodeStream
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.live_content import BEFORE_SECONDS
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly

@@ -39,7 +39,7 @@ from voicenym.evaluation.trial_plans.trials import build
 from voicenym.metrics import word_errors
 from voicenym.metrics.metric_inputs import RecognisedPhones
 from voicenym.metrics.words.phone_error_rate import PHONES
-from voicenym.nets.words.phone_model import SMALL
+from voicenym.nets.words.phone_states.phone_model import SMALL
 from voicenym.pseudonym import Key
 from voicenym.recognition import recogniser
 from voicenym.recognition.phones.phone_recogniser import FramePhones, pronounced

@@ -36,7 +36,7 @@ from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.recordings import recordings
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
 from voicenym.metrics import normalise, word_errors
-from voicenym.nets.words.phones import SILENCE
+from voicenym.nets.words.phone_states.phones import SILENCE
 from voicenym.pseudonym import Key
 from voicenym.recognition import of_folder
 from voicenym.recognition.hybrid_recogniser import Hybrid

@@ -40,8 +40,8 @@ from voicenym.corpus.transforms import ORIGINAL
 from voicenym.corpus.workers.cpu_count import cores
 from voicenym.metrics import word_errors
 from voicenym.nets.content import word_code_bottleneck
-from voicenym.nets.words.whisper_published import published
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper_published import published
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.native_codes.native_code_targets import (
     NativeTarget,
     NativeTargets,

@@ -37,9 +37,9 @@ from voicenym.nets.content import word_code_bottleneck, word_code_encoder
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.gradient_reversal import reversed_gradient
 from voicenym.nets.masked_batch import padded, valid
-from voicenym.nets.words.whisper import Encoder
-from voicenym.nets.words.whisper_published import Published, published
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper import Encoder
+from voicenym.nets.words.whisper.whisper_published import Published, published
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.bottleneck.speaker_branch import growth
 from voicenym.training.content.native_codes.native_code_targets import (
     UNKNOWN,

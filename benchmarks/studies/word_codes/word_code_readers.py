@@ -34,7 +34,7 @@ from voicenym.attack.fusion.branch_weights import Measured, fused, trained
 from voicenym.metrics.trials.scores import Speakers
 from voicenym.metrics.verification.eer import eer
 from voicenym.nets.content import word_code_bottleneck
-from voicenym.nets.words.whisper_published import published
+from voicenym.nets.words.whisper.whisper_published import published
 from voicenym.verification.authorship import CosineDelta, TfIdf, profiles
 from voicenym.verification.measure_comparison import MeasureComparison
 from voicenym.verification.principal_plda import PrincipalPLDA

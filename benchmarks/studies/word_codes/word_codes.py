@@ -49,8 +49,8 @@ from word_code_recordings import (
 from voicenym.metrics import word_errors
 from voicenym.nets.content import word_code_bottleneck
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.whisper import STATE, Whisper
-from voicenym.nets.words.whisper_published import Published, published
+from voicenym.nets.words.whisper.whisper import STATE, Whisper
+from voicenym.nets.words.whisper.whisper_published import Published, published
 from voicenym.private import private_folder
 from voicenym.training.content.word_codes.transcript_tokens import Tokenizer
 

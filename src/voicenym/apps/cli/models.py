@@ -173,8 +173,8 @@ def word_codes(
     from voicenym.nets.content import content_encoders
     from voicenym.nets.content import word_code_bottleneck as bottlenecks
     from voicenym.nets.hub import place_of
-    from voicenym.nets.words.whisper_published import published
-    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.nets.words.whisper.whisper_published import published
+    from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 
     _check_output(output)
     bottleneck = bottlenecks.load(codes or bottlenecks.BUNDLED)

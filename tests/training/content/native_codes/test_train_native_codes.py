@@ -13,7 +13,7 @@ pytest.importorskip("lightning")
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_code_encoder
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.native_codes import accent_directions
 from voicenym.training.content.native_codes import train_native_codes as recipe
 from voicenym.training.content.native_codes.native_code_targets import (

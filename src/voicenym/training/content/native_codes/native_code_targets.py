@@ -19,7 +19,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.metrics.words.word_error_rate import normalise
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.private import private_folder
 from voicenym.training.content.native_codes.reading_alignment import (
     aligned,

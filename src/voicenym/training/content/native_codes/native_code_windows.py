@@ -21,8 +21,8 @@ import torch
 from voicenym.corpus.recording import RATE
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.masked_batch import padded
-from voicenym.nets.words.whisper import STATE
-from voicenym.nets.words.whisper_published import Published
+from voicenym.nets.words.whisper.whisper import STATE
+from voicenym.nets.words.whisper.whisper_published import Published
 from voicenym.private import private_folder
 from voicenym.training.content.native_codes.native_code_targets import UNKNOWN, digest
 from voicenym.training.content.native_codes.reading_alignment import quiet

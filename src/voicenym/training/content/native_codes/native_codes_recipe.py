@@ -17,7 +17,7 @@ from voicenym.training.run.resources import require_training
 if TYPE_CHECKING:
     from voicenym.nets.content.word_code_bottleneck import WordCodes
     from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-    from voicenym.nets.words.whisper_published import Published
+    from voicenym.nets.words.whisper.whisper_published import Published
     from voicenym.training.content.native_codes.native_code_training_set import PairedSpeech
     from voicenym.training.content.native_codes.train_native_codes import NativeCodesConfig
 
@@ -67,7 +67,7 @@ class NativeCodesRecipe(SpeechRecipe):
         require_training()
         from voicenym.nets.content import word_code_encoder
         from voicenym.nets.hub import place_of
-        from voicenym.nets.words.whisper_published import published
+        from voicenym.nets.words.whisper.whisper_published import published
         from voicenym.training.content.native_codes import train_native_codes as steps
         from voicenym.training.content.native_codes.accent_directions import with_directions
         from voicenym.training.content.native_codes.native_code_training_set import TrainingSetMaker

@@ -35,7 +35,7 @@ from voicenym.nets.content import word_code_encoder
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.masked_batch import valid
-from voicenym.nets.words.whisper import Whisper
+from voicenym.nets.words.whisper.whisper import Whisper
 from voicenym.training.content.bottleneck.speaker_branch import (
     LEAST_VARIANCE,
     SpeakerBranch,

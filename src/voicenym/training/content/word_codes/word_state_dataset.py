@@ -20,8 +20,8 @@ import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.whisper import STATE
-from voicenym.nets.words.whisper_published import Published
+from voicenym.nets.words.whisper.whisper import STATE
+from voicenym.nets.words.whisper.whisper_published import Published
 from voicenym.private import private_folder
 from voicenym.training.content.word_codes.speech_windows import (
     Change,
