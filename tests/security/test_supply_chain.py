@@ -562,7 +562,7 @@ def test_only_converting_opens_pickles():
     assert importers[pickles] == {"nets/checkpoint_conversion.py"}
     assert importers[conversion] == {
         "nets/weight_pull.py",
-        "apps/cli/models.py",
+        "apps/cli/commands/models.py",
     }
     assert used == {"nets/content/wav2vec.py", "recognition/published_recogniser.py"}
 

@@ -122,7 +122,7 @@ def test_a_step_is_replaced_by_nothing(monkeypatch):
 
 
 def test_the_documentation_has_the_thresholds():
-    page = (Path(__file__).parents[3] / "docs" / "systems" / "index.md").read_text("utf-8")
+    page = (Path(__file__).parents[4] / "docs" / "systems" / "index.md").read_text("utf-8")
     rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (\d+) \| (\d+) \|$", page, re.M)
     assert rows == [
         (s.name, f"{s.ignorant:g}", f"{s.strongest:g}") for s in protection_steps.LADDER

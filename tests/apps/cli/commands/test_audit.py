@@ -14,7 +14,7 @@ pytest.importorskip("scipy")
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.apps.cli.audit import page
+from voicenym.apps.cli.commands.audit import page
 from voicenym.apps.cli.evaluating import evaluate_libraries
 from voicenym.errors import DependencyError
 from voicenym.evaluation.recording_audit import Audit, Sight

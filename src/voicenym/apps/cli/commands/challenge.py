@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from voicenym.apps.cli import evaluate as evaluation_command
+from voicenym.apps.cli.commands import evaluate as evaluation_command
 from voicenym.apps.cli.evaluating.evaluate_request import Request
 from voicenym.apps.cli.options import evaluate_options as options
 from voicenym.apps.cli.options.corpus_options import ALLOW_PIPES

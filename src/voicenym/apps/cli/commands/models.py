@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from voicenym.apps.cli.assemble import assemble
+from voicenym.apps.cli.commands.assemble import assemble
 from voicenym.apps.cli.terminal import tables
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.tables import Column, field

@@ -15,7 +15,7 @@ import soundfile
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
-from voicenym.apps.cli import evaluate as command
+from voicenym.apps.cli.commands import evaluate as command
 from voicenym.apps.cli.evaluating import evaluate_libraries
 from voicenym.corpus.recordings import skipped
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError

@@ -9,8 +9,8 @@ import re
 import pytest
 
 from voicenym.anonymizer import available, system_class
+from voicenym.apps.cli.commands.systems import page, ranked
 from voicenym.apps.cli.measured_systems import measured
-from voicenym.apps.cli.systems import page, ranked
 from voicenym.apps.cli.terminal import tables
 
 
