@@ -41,17 +41,14 @@ from voicenym.nets.words.whisper.whisper import Encoder
 from voicenym.nets.words.whisper.whisper_published import Published, published
 from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.bottleneck.speaker_branch import growth
+from voicenym.training.content.native_codes.native_code_start import started
 from voicenym.training.content.native_codes.native_code_targets import (
     UNKNOWN,
     NativeTargets,
     matched,
 )
 from voicenym.training.content.native_codes.reading_alignment import quiet
-from voicenym.training.content.native_codes.train_native_codes import (
-    NativeCodesConfig,
-    moments,
-    started,
-)
+from voicenym.training.content.native_codes.train_native_codes import NativeCodesConfig, moments
 from voicenym.training.content.word_codes.speech_windows import GAIN, LEVEL, PAUSE, pieces
 from voicenym.training.content.word_codes.train_word_codes import places_of, with_blank
 from voicenym.training.content.word_codes.transcript_tokens import Tokenizer

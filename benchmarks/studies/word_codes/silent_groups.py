@@ -19,7 +19,8 @@ import torch
 
 from voicenym.corpus.readers.recording_subsets import halved
 from voicenym.corpus.recordings import recordings
-from voicenym.nets.words.whisper.whisper import RATE, STATE, Encoder, silent_groups
+from voicenym.nets.words.whisper import silent_groups
+from voicenym.nets.words.whisper.whisper import RATE, STATE, Encoder
 from voicenym.resynthesis.pipeline import assembly
 
 ENDS = (1.0, 2.0, 6.0)

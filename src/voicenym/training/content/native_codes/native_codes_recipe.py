@@ -122,17 +122,18 @@ class NativeCodesRecipe(SpeechRecipe):
         """
         from voicenym.nets.content import word_code_bottleneck
         from voicenym.resynthesis.pipeline import assembly
-        from voicenym.training.content.native_codes import train_native_codes as steps
+        from voicenym.training.content.native_codes import native_code_start
 
         start = word_code_bottleneck.BUNDLED if self.start == Path(BUNDLED) else self.start
         codes = word_code_bottleneck.load(start)
         sizes = whisper.network.sizes
         if (codes.sizes.states, codes.sizes.window) != (sizes.width, sizes.states):
             raise VoicenymError(f"{self.start}: codes of another Whisper's states; give that one")
-        encoder = steps.started(codes, config)
+        encoder = native_code_start.started(codes, config)
         if self.encoder is not None:
             bundled = self.encoder == Path(BUNDLED)
-            steps.go_on_from(encoder, assembly.BUNDLED / NATIVE if bundled else self.encoder)
+            place = assembly.BUNDLED / NATIVE if bundled else self.encoder
+            native_code_start.go_on_from(encoder, place)
         return codes, encoder
 
     def _speech(self, config: NativeCodesConfig, report: Report) -> PairedSpeech:
