@@ -46,24 +46,15 @@ LISTEN = """
 })();
 """
 
-PAGE = Path(__file__).parents[3] / "src" / "voicenym" / "apps" / "serve" / "page"
+PAGE = Path(__file__).parents[4] / "src" / "voicenym" / "apps" / "serve" / "page"
 AUDIBLE = "window.heard.some((value) => Math.abs(value) > 0.01)"
 
 
 @pytest.fixture(scope="module")
-def own(start, tmp_path_factory):
-    with start(tmp_path_factory.mktemp("live") / "server", "--workers", 2) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser(sample):
-    flags = [*FLAGS, f"--use-file-for-fake-audio-capture={sample}"]
-    flags.append("--autoplay-policy=no-user-gesture-required")
-    with playwright.sync_playwright() as tools:
-        found = tools.chromium.launch(executable_path=CHROMIUM, args=flags)
-        yield found
-        found.close()
+def browser_flags(sample):
+    """A microphone that hears the sample, and a loudspeaker without a click before."""
+    heard = f"--use-file-for-fake-audio-capture={sample}"
+    return [*FLAGS, heard, "--autoplay-policy=no-user-gesture-required"]
 
 
 @pytest.fixture

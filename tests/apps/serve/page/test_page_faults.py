@@ -5,26 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
-from browser_page import CHROMIUM, FLAGS
+from browser_page import CHROMIUM
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed: make system")
 FOCUS = "document.activeElement.id"
-
-
-@pytest.fixture(scope="module")
-def own(start, tmp_path_factory):
-    """A server without tokens, as on a laptop."""
-    with start(tmp_path_factory.mktemp("page") / "server", "--workers", 2) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with playwright.sync_playwright() as tools:
-        found = tools.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture
