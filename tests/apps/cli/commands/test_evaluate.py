@@ -58,7 +58,7 @@ def speech(corpus, spectrum, tmp_path, monkeypatch):
     return root
 
 
-def test_one_speaker(speech, tmp_path):
+def test_a_corpus_of_one_speaker_is_refused(speech, tmp_path):
     shutil.rmtree(speech / "s1")
     shutil.rmtree(speech / "s2")
     with pytest.raises(CorpusError, match=r"one speaker only.*add recordings of others"):

@@ -101,7 +101,7 @@ def run(*arguments):
     return done.output
 
 
-def test_explained():
+def test_each_step_of_protection_is_explained_with_what_it_stops():
     text = run()
     for step in protection_steps.LADDER:
         assert f"{step.name}: stops" in text

@@ -111,7 +111,7 @@ def test_files_that_are_no_recordings_are_refused(command, corpus, tmp_path, con
     assert not (tmp_path / "study").exists()
 
 
-def test_power(command):
+def test_the_number_of_listeners_is_computed_and_simulated(command):
     done = command("listen", "power", "--difference", "0.5", "--ratings", "4", "--simulate")
     assert done.stdout.startswith(b"18 listeners")
     assert b"simulated: 8" in done.stdout or b"simulated: 7" in done.stdout

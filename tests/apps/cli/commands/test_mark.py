@@ -52,7 +52,9 @@ def test_a_marked_recording_has_the_mode_of_an_anonymized_one(command, speech, t
         (("anon.wav", "-o", "no/out.wav", "--audible"), "create the folder"),
     ],
 )
-def test_mistakes(command, speech, tmp_path, arguments, words):
+def test_mistakes_are_named_and_leave_the_folder_as_it_was(
+    command, speech, tmp_path, arguments, words
+):
     signer_files(tmp_path)
     speech("anon.wav")
     (tmp_path / "text.wav").write_text("no recording")

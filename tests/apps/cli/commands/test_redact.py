@@ -126,7 +126,9 @@ def test_findings_are_shown_edited_and_applied(command, scripted, tmp_path):
     assert not (tmp_path / "x.wav").exists()
 
 
-def test_failing_closed(command, scripted, tmp_path):
+def test_a_word_that_cannot_be_placed_in_time_stops_the_command_without_an_output(
+    command, scripted, tmp_path
+):
     _, _, options = scripted
     options["unplaced"] = frozenset({"Miller"})
     done = command("redact", "talk.wav", "--list", "list.txt", "-o", "out.wav")
@@ -540,7 +542,7 @@ def tiny():
     return Path(spec.origin).parent / "model"
 
 
-def test_bad_recordings(command, tiny, tmp_path):
+def test_recordings_without_speech_or_sound_are_refused_by_name(command, tiny, tmp_path):
     """Text, empty, silent, not finite, 20 ms; eight channels of nothing but noise."""
     rng = np.random.default_rng(0)
     (tmp_path / "text.wav").write_text("hello")

@@ -102,7 +102,7 @@ def test_attention_is_the_formula_of_relative_positions():
 
 
 @pytest.mark.parametrize(("name", "millions"), [("laptop", 1.43), ("small", 8.7), ("medium", 27.0)])
-def test_sizes(name, millions):
+def test_the_number_of_parameters_is_as_stated(name, millions):
     model = Conformer(ConformerConfig(tokens=29, **SIZES[name]))
     count = sum(parameter.numel() for parameter in model.parameters())
     assert abs(count / 1e6 - millions) < 0.06 * millions

@@ -95,7 +95,7 @@ def test_more_may_be_read_ahead_than_is_usual(network, whisper, teacher):
     assert not torch.allclose(usual.own, more.own)
 
 
-def test_positions_repeat(network, whisper, teacher):
+def test_positions_repeat_after_their_period(network, whisper, teacher):
     wave = noise(12 * CHUNK)[None]
     with torch.inference_mode():
         one = network(whisper.encoder, teacher, wave, first=5).own
