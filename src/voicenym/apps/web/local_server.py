@@ -13,6 +13,7 @@ from voicenym.apps.web.asgi_types import Application
 from voicenym.apps.web.bind_rules import Binding
 from voicenym.apps.web.bounded_connection import (
     KEEP_ALIVE_SECONDS,
+    bounded_protocol,
     end_unread,
 )
 from voicenym.apps.web.quiet_log import set_up
@@ -66,8 +67,6 @@ def run_server(
     need_web()
     import uvicorn
 
-    from voicenym.apps.web.bounded_protocol import BoundedProtocol
-
     set_up()
     listening = binding.open_socket()
     end_unread(listening)
@@ -78,7 +77,7 @@ def run_server(
         access_log=False,
         server_header=False,
         proxy_headers=False,  # their addresses would be used for limits
-        http=BoundedProtocol,
+        http=bounded_protocol(),
         ws="websockets-sansio",
         ws_max_size=FRAME_BYTES,
         ws_per_message_deflate=False,
