@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,13 @@ cp -a out first
 mount -o remount,size=64m out
 {python} -m voicenym anonymize in -o out --key key -s mcadams -j 1 2>second.txt; echo $?
 cp -a out second
+"""
+MAPPED = """
+mount -t tmpfs -o size={size}k none out || exit 99
+mkdir out/new
+{python} -m voicenym anonymize in -o out/new --rename --mapping out/map -s mcadams -j 1 2>said.txt
+echo $?
+cp -a out after
 """
 pytestmark = pytest.mark.slow
 
@@ -65,3 +73,23 @@ def test_what_fits_is_whole_and_a_rerun_makes_the_rest(make, size, tmp_path):
     assert first
     assert first.items() < second.items()
     assert len(second) == 1 + len(tree(tmp_path / "in"))
+
+
+def test_a_fresh_key_links_what_fits_by_the_mapping(tmp_path):
+    """The mapping lies on the disk that fills up, and is all that links the outputs."""
+    if not can_mount():
+        pytest.skip("cannot mount a file system here")
+    files(tmp_path / "in")
+    (tmp_path / "out").mkdir()
+    script = MAPPED.format(size=140, python=sys.executable)
+    done = subprocess.run(
+        [*UNSHARE, "sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    said = (tmp_path / "said.txt").read_text()
+    assert done.stdout.split() == ["1"], done.stderr + said
+    assert "the disk is full" in said
+    lines = map(json.loads, (tmp_path / "after/map").read_text().splitlines())
+    linked = {Path(line["output"]).relative_to(tmp_path / "out/new").as_posix() for line in lines}
+    made = {name for name in tree(tmp_path / "after/new") if name.endswith(".wav")}
+    assert made
+    assert made <= linked

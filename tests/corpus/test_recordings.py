@@ -1,3 +1,8 @@
+import errno
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -8,7 +13,9 @@ from voicenym.corpus.readers.folder_walk import report
 from voicenym.corpus.readers.recording_subsets import halved, pool_of, spread
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.recordings import recordings, skipped
-from voicenym.errors import CorpusError
+from voicenym.corpus.shards import shard_plan
+from voicenym.corpus.skipped import LeftOut
+from voicenym.errors import AudioError, CorpusError
 
 
 def touch(path):
@@ -53,6 +60,86 @@ def test_outputs_beside_originals_are_no_speaker(tree):
         touch(both / part / "1.wav")
         (both / part / "voicenym.jsonl").write_text("")
     assert [r.speaker for r in recordings(both)] == ["anna", "bert"]
+
+
+@pytest.fixture
+def shut(monkeypatch):
+    """``shut(folder)``: nobody may list it. The system's refusal is made up: root may read all."""
+
+    def close(folder):
+        real = os.scandir
+
+        def scandir(place="."):
+            if Path(place) == folder:
+                raise PermissionError(errno.EACCES, "Permission denied", str(place))
+            return real(place)
+
+        monkeypatch.setattr(os, "scandir", scandir)
+
+    return close
+
+
+@pytest.mark.parametrize(("folder", "left"), [("bob", 2), ("bob/day", 2), ("ann", 1)])
+def test_a_folder_that_may_not_be_read_is_left_out_and_named(tree, shut, folder, left):
+    """A warning alone would give figures over less speech than was asked for."""
+    shut(tree / folder)
+    with pytest.raises(AudioError, match=rf"{folder}: is a folder that may not be read"):
+        recordings(tree)
+    left_out = LeftOut()
+    assert len(recordings(tree, left_out=left_out)) == left
+    [one] = left_out
+    assert one.name == folder
+    assert "its recordings are missing" in one.reason
+    assert [part for part in skipped(tree) if part.reason.hides] == [], "it is told once"
+
+
+def test_a_folder_of_shards_that_may_not_be_read_is_left_out_and_named(tmp_path, shut):
+    import tarfile
+
+    touch(tmp_path / "x.wav")
+    for place in ("in/a", "in/b"):
+        (tmp_path / place).mkdir(parents=True)
+        with tarfile.open(tmp_path / place / "0.tar", "w") as tar:
+            tar.add(tmp_path / "x.wav", "ann/x.wav")
+    shut(tmp_path / "in/b")
+    left_out = LeftOut()
+    assert len(recordings(tmp_path / "in", left_out=left_out)) == 1
+    assert [one.name for one in left_out] == ["b"]
+    planned = shard_plan.plan_units([str(tmp_path / "in")], str(tmp_path / "out"))
+    assert [place for place, _ in planned.missing] == ["b"], "so that the run is a failure"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o000, 0o444, 0o111])
+def test_a_folder_of_another_user_is_never_silently_empty(tree, mode):
+    """Without rights to list, to enter, or to do either."""
+    before = {one.name for one in recordings(tree)}
+    place = Path(tempfile.mkdtemp())
+    try:
+        shutil.copytree(tree, place / "corpus")
+        place.chmod(0o755)
+        (place / "corpus/bob").chmod(mode)
+        left_out = LeftOut()
+        with as_nobody():
+            found = recordings(place / "corpus", left_out=left_out)
+        assert {one.name for one in found} == {"ann/1", "ann/2"} < before
+        assert {one.name.split("/")[0] for one in left_out} == {"bob"}
+        assert all("may not be" in one.reason for one in left_out)
+    finally:
+        (place / "corpus/bob").chmod(0o700)
+        shutil.rmtree(place)
+
+
+@contextmanager
+def as_nobody():
+    """Context manager in which this process has no right to files of other users."""
+    own = os.geteuid()
+    if own == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(own)
 
 
 def test_a_recording_of_nobody_is_named(tree):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from tests.reproduction.conftest import TINY
 
@@ -90,6 +92,17 @@ def test_files_that_are_no_answers_are_refused(tmp_path, text, message):
     file.write_text(text)
     with pytest.raises(VoicenymError, match=message):
         listening.answers(file)
+
+
+def test_a_file_that_changes_is_read_anew(tmp_path):
+    """Also one of the same size, with the time of change of the one before."""
+    file = tmp_path / "answers.tsv"
+    for score in (1.0, 5.0):
+        file.write_text(f"{HEAD}\na\t1\tgood\tMOS\t\t{score}\n")
+        os.utime(file, (1, 1))
+        assert [one.score for one in listening.answers(file)] == [score]
+        assert [one.score for one in listening.asked(Bench(TINY, answers=file), "MOS")] == [score]
+    assert listening.answers(file) is listening.answers(file), "read once while it is the same"
 
 
 def test_a_missing_file_is_refused(tmp_path):

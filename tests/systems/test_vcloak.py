@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import shutil
 
 import pytest
 import soundfile
 import torch
 
 from voicenym import Audio, Key, load, read
+from voicenym.corpus.batches.batch import Job
 from voicenym.dsp.resampling import RateChanger
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
+from voicenym.nets.checkpoint import CONFIG
 from voicenym.nets.cloak.cloak import Cloak
 from voicenym.nets.cloak.geometry import WaveUNetConfig
 from voicenym.nets.speakers.ecapa import Ecapa
@@ -118,6 +122,45 @@ def test_a_recording_may_be_the_target(trained, tmp_path):
         made[hertz] = system(speech, KEY.pseudonym("a")).samples
         assert torch.equal(made[hertz], system(speech, KEY.pseudonym("b")).samples)
     assert (made[110] - made[260]).abs().max() > 1e-4
+
+
+def test_another_target_under_the_same_path_is_another_system(trained, tmp_path):
+    """In reports, logs and caches, and in a process that has seen the one before."""
+    speech, path = Audio(hum(16_000), 16_000), tmp_path / "target.wav"
+    system = load("vcloak", target=str(path), **trained)
+    made, versions = [], []
+    for number, hertz in enumerate((110, 260, 110)):
+        soundfile.write(path, hum(22_050, 2.5, hertz).numpy(), 22_050)
+        os.utime(path, (number, number))  # clocks of file systems may be coarse
+        versions.append(system.version)
+        made.append(system(speech, KEY.pseudonym("a")).samples)
+    assert versions[0] == versions[2] != versions[1]
+    assert torch.equal(made[0], made[2])
+    assert (made[0] - made[1]).abs().max() > 1e-4
+    job = [Job("vcloak", system.parameters(), KEY, version=one).stamp() for one in versions]
+    assert job[0] == job[2] != job[1]
+
+
+def test_another_verifier_and_other_weights_under_one_path_are_another_system(trained, tmp_path):
+    speech, path = Audio(hum(16_000), 16_000), tmp_path / "target.wav"
+    soundfile.write(path, hum(22_050, 2.5).numpy(), 22_050)
+    for name in trained:
+        shutil.copytree(trained[name], tmp_path / name)
+    own = {name: str(tmp_path / name) for name in trained}
+    system = load("vcloak", target=str(path), **own)
+    before, made = system.version, system(speech, KEY.pseudonym("a")).samples
+    torch.manual_seed(2)
+    save(Ecapa(channels=16, size=12, attention=8, squeeze=8), tmp_path / "verifier")
+    os.utime(tmp_path / "verifier" / CONFIG, (1, 1))  # clocks of file systems may be coarse
+    other, after = system.version, system(speech, KEY.pseudonym("a")).samples
+    assert other != before
+    assert not torch.equal(made, after)
+    cloak = Cloak(WaveUNetConfig((4, 6, 8), stride=2, voiceprint=12))
+    torch.nn.init.normal_(cloak.net.out.weight, std=20.0)
+    cloak.save(tmp_path / "weights", verifiers=["elsewhere"])
+    os.utime(tmp_path / "weights" / CONFIG, (1, 1))
+    assert system.version not in (before, other)
+    assert not torch.equal(after, system(speech, KEY.pseudonym("a")).samples)
 
 
 def test_bundled_weights_move_towards_a_target(sample, tmp_path):

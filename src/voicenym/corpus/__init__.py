@@ -7,3 +7,5 @@ DEFAULT_SYSTEM = "recast"
 DEFAULT_FALLBACK = "recast"
 """Default system of the command for recordings that another system refuses: it keeps all sounds, so
 that it suits any language."""
+NO_FALLBACK = "none"
+"""Name that asks for no such system: what the first one refuses is an error."""

@@ -83,8 +83,8 @@ def recordings(
             (:mod:`voicenym.corpus.shards.stores.private_copies`).
         split: only rows of this split; needs a manifest.
         corpus: only rows of this corpus; needs a manifest.
-        left_out: collects recordings whose files are missing and incomplete rows; the default
-            raises at the first one.
+        left_out: collects recordings whose files are missing, incomplete rows, and folders that
+            may not be read; the default raises at the first one.
         level: which folder below ``source`` names the speaker, where no table does.
         allow_pipes: run the commands of a Kaldi ``wav.scp``, with your rights, when their
             recordings are read.
@@ -181,7 +181,8 @@ def check_field(field: str | None, sources: Sequence[Path]) -> None:
 
 
 def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
-    """Files below a folder of speakers that :func:`recordings` does not read.
+    """Files below a folder of speakers that :func:`recordings` does not read, without those that
+    it leaves out as missing.
 
     Args:
         source: as of :func:`recordings`. Tables name their recordings, so that none is skipped.
@@ -197,7 +198,7 @@ def skipped(source: Path, output: Path | None = None) -> list[SkippedFile]:
         return []
     found = walk(source, output, links=True)
     texts = {path.with_suffix(".txt") for path in found.recordings}
-    return [part for part in found.skipped if part.path not in texts]
+    return [p for p in found.skipped if p.path not in texts and not p.reason.hides]
 
 
 def _kaldi(

@@ -9,10 +9,11 @@ naturalness, intelligibility, similarity, acceptability, MOS.
 from __future__ import annotations
 
 import csv
+import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -42,18 +43,28 @@ class Answer:
     set: str = ""
 
 
-@cache
 def answers(path: Path) -> tuple[Answer, ...]:
-    """Answers of a file.
+    """Answers of a file, as they are now.
 
     Raises:
         VoicenymError: a missing column, or a score that is no number; it names the line.
     """
     try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file, delimiter="\t"))
+        return _answers(path, path.read_bytes())
     except (OSError, UnicodeDecodeError) as error:
         raise VoicenymError(f"{path}: cannot be read as answers ({error})") from error
+
+
+@lru_cache(maxsize=2)
+def _answers(path: Path, content: bytes) -> tuple[Answer, ...]:
+    """Answers in the bytes of a file, which each table and figure asks for.
+
+    Raises:
+        VoicenymError: as of :func:`answers`.
+        UnicodeDecodeError: they are no UTF-8.
+    """
+    text = io.StringIO(content.decode(), newline="")
+    rows = list(csv.DictReader(text, delimiter="\t"))
     if not rows or not set(FIELDS) <= set(rows[0]):
         raise VoicenymError(f"{path}: answers are tab-separated columns {', '.join(FIELDS)}")
     found = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from voicenym.reproduction.narrow_intervals import MARK, SINCE
 from voicenym.reproduction.outcome import Outcome
 from voicenym.reproduction.paper_list import not_here, papers
 from voicenym.reproduction.paper_table import (
@@ -152,7 +153,9 @@ def _counts(tables: list[PaperTable], outcomes: Mapping[str, Outcome]) -> str:
         "none. Intervals of min C_llr, ROCCH-EER and expected disclosure (ZEBRA) that were "
         "measured before 29 November 2026 are percentiles, which show too little protection and "
         "are too narrow; those of G_VD and DeID that were measured before 30 November 2026 are "
-        "half as wide as they should be ([Metrics](measuring/metrics.md))."
+        "half as wide as they should be ([Metrics](measuring/metrics.md)). Equal error rates of "
+        f"few errors that were measured before {SINCE} have too narrow intervals, and are marked "
+        f"with {MARK}; a claim that they decide may be undecided."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from voicenym.reproduction.narrow_intervals import marked
 from voicenym.reproduction.outcome import Finding, OurPanel, OurRow, Outcome, figure_text
 from voicenym.reproduction.paper_table import PaperTable
 from voicenym.reproduction.published_figures import PublishedPanel
@@ -69,6 +70,7 @@ def sizes(outcome: Outcome) -> str:
 
 def text(table: PaperTable, outcome: Outcome | None) -> str:
     """A table for a terminal or a pipe."""
+    outcome = None if outcome is None else marked(outcome)
     lines = [f"{table.paper.cited}, {table.called}: {table.title}", table.paper.reference]
     lines += ["", f"Ours: {table.how}."]
     if outcome is not None:
@@ -133,6 +135,7 @@ def markdown(table: PaperTable, outcome: Outcome | None, command: str) -> str:
         outcome: ours; None where it has not been run.
         command: that computes it.
     """
+    outcome = None if outcome is None else marked(outcome)
     lines = [f"## {table.heading}", "", f"{table.title}. Ours: {table.how}.", ""]
     if outcome is None:
         lines += ["**Not run yet.**", ""]

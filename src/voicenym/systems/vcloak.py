@@ -17,7 +17,7 @@ from voicenym.dsp.low_delay_resampling import LowDelayRateChanger
 from voicenym.dsp.peak_limit import PeakLimit
 from voicenym.dsp.resampling import RateChanger
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
-from voicenym.nets.checkpoint import together, version
+from voicenym.nets.checkpoint import CONFIG, together, version
 from voicenym.nets.cloak.cloak import (
     DIRECTIONS,
     MOST_EPSILON,
@@ -150,9 +150,11 @@ class VCloak(Anonymizer):
 
     @property
     def version(self) -> str:
-        target = Path(self.target)
-        digest = sha256(target)[:16] if self.target and target.is_file() else ""
-        return together(version(self._folder), digest)
+        if not self.target:
+            return version(self._folder)
+        target, own = Path(self.target), version(Path(self.verifier)) if self.verifier else ""
+        digest = sha256(target)[:16] if target.is_file() else ""
+        return together(version(self._folder), digest, own)
 
     @property
     def _folder(self) -> Path:
@@ -163,12 +165,14 @@ class VCloak(Anonymizer):
         return max(rate, MIN_WORKING_RATE)  # epsilon holds at the rate of the file
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
-        cloak, config = _loaded(str(self._folder), self.device)
+        cloak, config = _loaded(str(self._folder), _changed(self._folder / CONFIG), self.device)
         if self.untargeted:
             voices = torch.zeros(len(pseudonyms), cloak.config.voiceprint)
         elif self.target:
             voiceprint = _voiceprint(
-                self.target, self.verifier, str(config.get("verifiers", [""])[0])
+                self.target,
+                _changed(Path(self.target)),
+                _verifier_folder(self.verifier, str(config.get("verifiers", [""])[0])),
             )
             if len(voiceprint) != cloak.config.voiceprint:
                 raise VoicenymError(
@@ -260,8 +264,19 @@ class _Core:
         return (speech + moved).clamp(-1.0, 1.0)
 
 
+def _changed(path: Path) -> tuple[int, int]:
+    """When a file was changed, and its size: what was read of another one counts no more. Zeros
+    where there is none, which is told when it is read.
+    """
+    try:
+        found = path.stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
 @functools.lru_cache(maxsize=4)
-def _loaded(folder: str, device: str) -> tuple[Cloak, dict[str, Any]]:
+def _loaded(folder: str, changed: tuple[int, int], device: str) -> tuple[Cloak, dict[str, Any]]:
     if Path(folder) in (BUNDLED, TARGETED) and not Path(folder).is_dir():
         raise VoicenymError(
             "vcloak: no weights come with this installation; train some with voicenym train "
@@ -271,22 +286,46 @@ def _loaded(folder: str, device: str) -> tuple[Cloak, dict[str, Any]]:
     return cloak.to(device).requires_grad_(False), config
 
 
-@functools.lru_cache(maxsize=16)
-def _voiceprint(target: str, verifier: str, name: str) -> torch.Tensor:
-    """Voiceprint ``[voiceprint]`` of a recording, by the verifier that the weights were trained
-    with.
+def _verifier_folder(verifier: str, name: str) -> Path:
+    """Folder of the verifier that the weights were trained with.
+
+    Args:
+        verifier: folder that the user gives; empty for the one of the weights.
+        name: of the one of the weights; empty if they name none.
+
+    Raises:
+        VoicenymError: there is none.
     """
-    import soxr
-
-    from voicenym.audio import read
-    from voicenym.nets.speakers.speaker_encoders import load
-
     folder = Path(verifier) if verifier else VERIFIERS / name
     if (not name and not verifier) or not folder.is_dir():
         raise VoicenymError(
             f"vcloak: no verifier {verifier or name!r} to analyse the target; give the folder of "
             "the one that the weights were trained with: verifier=FOLDER"
         )
+    return folder
+
+
+def _voiceprint(target: str, changed: tuple[int, int], verifier: Path) -> torch.Tensor:
+    """Voiceprint ``[voiceprint]`` of a recording.
+
+    Args:
+        target: the recording.
+        changed: of it, of :func:`_changed`.
+        verifier: folder.
+    """
+    return _embedded(target, changed, str(verifier), _changed(verifier / CONFIG))
+
+
+@functools.lru_cache(maxsize=16)
+def _embedded(
+    target: str, changed: tuple[int, int], verifier: str, trained: tuple[int, int]
+) -> torch.Tensor:
+    """As :func:`_voiceprint`, for a state of both files."""
+    import soxr
+
+    from voicenym.audio import read
+    from voicenym.nets.speakers.speaker_encoders import load
+
     audio = read(target)
     samples = audio.samples.reshape(-1, audio.samples.shape[-1]).mean(0)
     if samples.shape[0] < SHORTEST_TARGET * audio.rate:
@@ -297,4 +336,4 @@ def _voiceprint(target: str, verifier: str, name: str) -> torch.Tensor:
     if samples.square().mean().sqrt() < QUIETEST_TARGET:
         raise AudioError(f"{target}: is silent; give a recording in which the target speaks")
     resampled = soxr.resample(samples.numpy(), audio.rate, RATE)
-    return load(folder).embed([torch.from_numpy(resampled)])[0].clone()
+    return load(Path(verifier)).embed([torch.from_numpy(resampled)])[0].clone()

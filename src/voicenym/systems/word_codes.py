@@ -140,7 +140,8 @@ class WordCodes(Pipeline):
             "emotion, stress and intonation of the speaker are lost: F0 and level are those that "
             "fit the words",
             "the weights are of English: recordings of other languages are refused where they are "
-            "detected; others become English sounds",
+            "detected in the first minute of speech; others become English sounds, and so do later "
+            "passages, of which a warning tells from 20 s of speech on, and of shorter ones none",
             "words of children are often lost already in the codes",
             "live, it is 0.4 s late (0.2 s with delay=short) and timing is kept, which attackers "
             "use (EER 20.9 % of files, 21.4 % of streams), and more words are "

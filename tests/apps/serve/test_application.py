@@ -231,6 +231,7 @@ def test_a_number_of_speakers_is_taken(service, tmp_path, text, count):
         ({"rate": [16000]}, "rate"),
         ({"rate": 16000, "speaker": "\ud800"}, "Unicode"),
         ({"rate": 16000, "speaker": "anna\udc80"}, "Unicode"),
+        ({"rate": 16000, "speaker": "anna"}, "no key_id"),
     ],
 )
 def test_a_first_message_that_does_not_fit_is_refused(service, fields, word):

@@ -30,6 +30,20 @@ def events(client, job):
     return found
 
 
+def test_a_job_refuses_a_speaker_without_a_key_and_a_fallback_without_use(server, speech):
+    with server.client() as client:
+        nobody = send(client, speech, speaker="anna")
+        assert nobody.status_code == 422
+        assert "no key_id" in nobody.json()["detail"]
+        job = send(client, speech, system="mcadams", fallback="vtln").json()
+        ((name, data),) = [event for event in events(client, job) if event[0] != "progress"]
+        assert name == "failed"
+        assert data["problem"]["status"] == 422
+        assert "refuses no recording" in data["problem"]["detail"]
+        assert data["problem"]["cure"]
+    assert server.is_wiped()
+
+
 def test_a_job_reports_its_progress_and_gives_its_result(server, long_speech):
     with server.client("anna") as anna, server.client("bert") as bert:
         sent = send(anna, long_speech.read_bytes())

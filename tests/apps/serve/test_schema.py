@@ -61,4 +61,9 @@ def test_the_schema_has_examples_and_names_problems(document):
                 if status >= "400":
                     assert "application/problem+json" in answer["content"], (path, status)
     content = document["paths"]["/v1/anonymize"]["post"]["requestBody"]["content"]
-    assert content["multipart/form-data"]["examples"]["usual"]
+    form = content["multipart/form-data"]
+    assert form["examples"]["usual"]
+    for example in form["examples"].values():
+        assert "speaker" not in example["value"] or "key_id" in example["value"]
+    assert "without key_id" in form["schema"]["properties"]["speaker"]["description"]
+    assert "is refused" in form["schema"]["properties"]["fallback"]["description"]

@@ -48,6 +48,14 @@ def test_the_client_streams_samples(service, server, speech):
     assert len(sounds[0]) == pytest.approx(2 * 24_000, abs=4)
 
 
+def test_a_speaker_without_a_key_is_refused(server, speech):
+    with server.client() as client:
+        found = client.post("/v1/speech-to-speech/recast..s1", files={"audio": ("a.wav", speech)})
+    assert found.status_code == 422
+    assert "no key_id" in found.json()["detail"]
+    assert server.is_wiped()
+
+
 @pytest.mark.parametrize(
     "settings",
     ['{"stability": 0.5, "style": null}', '{"strength": 0.5}', '{"weights": "x", "speed": [1]}'],

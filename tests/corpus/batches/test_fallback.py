@@ -242,6 +242,29 @@ def test_the_command_says_what_it_did_and_fails_without_a_fallback(command, tmp_
     assert (refused.returncode, refused.stdout) == (1, b"")
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("-s", "choosy", "--fallback", "nosuch"), "nosuch"),
+        (("-s", "choosy", "--fallback", "mcadams:low=9"), "mcadams"),
+        (("-s", "choosy", "--fallback", "mcadams:nothing=1"), "no parameter nothing"),
+        (("-s", "choosy", "--fallback", "choosy"), "is the system itself"),
+        (("-s", "choosy", "--fallback", "recast:delay=short"), "delay=short is of live streams"),
+        (("-s", "mcadams", "--fallback", "vtln"), "refuses no recording"),
+        (("-s", "mcadams", "--device", "mps"), "take cpu, cuda, or a GPU by number"),
+    ],
+)
+def test_a_dry_run_refuses_what_the_run_would(options, words, command, tmp_path, recordings):
+    told = []
+    for more in ((), ("--dry-run",)):
+        done = command("anonymize", "in", "-o", "out", *options, *more)
+        assert done.returncode == 1
+        assert words in " ".join(done.stderr.decode().split())
+        told.append(done.stderr)
+    assert told[0] == told[1]
+    assert not (tmp_path / "out").exists()
+
+
 def test_many_warnings_of_one_text_are_one():
     few = [f"{name}.wav: too short" for name in "abcde"]
     assert _grouped([*few, "x.wav: clipped"]) == [*few, "x.wav: clipped"]

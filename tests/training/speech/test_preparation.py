@@ -65,6 +65,8 @@ def test_a_system_is_rendered_with_its_settings(tones, tmp_path):
     assert (own.system, own.parameters) == ("mcadams", (("high", 0.97), ("low", 0.95)))
     with pytest.raises(VoicenymError, match="lowest"):
         rendering("mcadams:lowest=1", "speaker", tmp_path)
+    with pytest.raises(VoicenymError, match="a whole recording comes out as without it"):
+        rendering("recast:delay=short", "speaker", tmp_path)
 
 
 def test_both_parts_are_prepared(tones, tmp_path):

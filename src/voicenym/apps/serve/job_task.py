@@ -19,7 +19,8 @@ from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.serve.worker_isolation.confinement import confine
 from voicenym.apps.web.problem_details import disk_full, is_disk_full, problem_of
 from voicenym.apps.web.quiet_log import defect_lines
-from voicenym.errors import AudioError, VoicenymError
+from voicenym.corpus import DEFAULT_FALLBACK, NO_FALLBACK
+from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Task:
     system: str
     settings: Mapping[str, str]
     pseudonym: Pseudonym
-    fallback: str = "recast"
+    fallback: str = DEFAULT_FALLBACK
     seconds: float = 3600.0
     memory: int = 3 << 30
     cpu_seconds: int = 3600
@@ -167,6 +168,7 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
         VoicenymError: as the systems and files raise them, in which the recording has no name.
     """
     from voicenym.anonymizer import SYSTEMS, load
+    from voicenym.anonymizer.live_delay import check_delay_is_used
     from voicenym.audio import open_reader
     from voicenym.corpus.batches.single_file import anonymize_file
 
@@ -176,10 +178,9 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
         texts = {name: text for name, text in texts.items() if name in known}
     given = SYSTEMS.values(task.system, texts)
     anonymizer = load(task.system, **given)
+    check_delay_is_used(anonymizer)
     anonymizer.check()
-    other = None
-    if anonymizer.may_refuse and task.fallback not in ("none", task.system):
-        other = load(task.fallback)
+    other = _fallback(task, anonymizer)
     with task.source.open("rb") as source:
         with open_reader(source) as reader:
             whole = stated_seconds(reader, task.seconds)
@@ -212,6 +213,31 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
         done.warnings,
         audit,
     )
+
+
+def _fallback(task: Task, anonymizer: Anonymizer) -> Anonymizer | None:
+    """System for a recording that the first one refuses; None without one.
+
+    Raises:
+        UnknownSystemError: it would never be used. The default passes: it is named by clients that
+            send every field.
+    """
+    from voicenym.anonymizer import load
+
+    if task.fallback == NO_FALLBACK:
+        return None
+    if not anonymizer.may_refuse:
+        if task.fallback != DEFAULT_FALLBACK:
+            raise UnknownSystemError(
+                f"fallback {task.fallback}: {task.system} with these settings refuses no "
+                "recording; leave fallback out"
+            )
+        return None
+    if task.fallback == task.system:
+        raise UnknownSystemError(
+            f"fallback {task.fallback}: is the system itself; send another one, or {NO_FALLBACK}"
+        )
+    return load(task.fallback)
 
 
 def _people(

@@ -28,7 +28,7 @@ from voicenym.apps.web.problem_details import Problem, busy, is_defect, problem_
 from voicenym.apps.web.quiet_log import LOGGER, defect_lines
 from voicenym.apps.web.upload_folder import UploadFolder
 from voicenym.apps.web.work_slots import WorkSlots
-from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
+from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM, NO_FALLBACK
 from voicenym.pseudonym import Key
 
 FIELDS = ("system", "settings", "speaker", "key_id", "fallback", "audit", *PEOPLE_FIELDS)
@@ -126,7 +126,7 @@ class Service:
         system = fields.get("system", DEFAULT_SYSTEM)
         fallback = fields.get("fallback", DEFAULT_FALLBACK)
         self.check_system(system)
-        if fallback != "none":
+        if fallback != NO_FALLBACK:
             self.check_system(fallback)
         settings = settings_of(fields.get("settings", "{}"))
         speaker = fields.get("speaker")
@@ -134,6 +134,7 @@ class Service:
         key_id = fields.get("key_id")
         key = Key.generate() if key_id is None else self.keys.key(owner, key_id)
         people = await asyncio.to_thread(people_of, fields, key, upload.path)
+        self.check_key_id(speaker, key_id)
         if speaker is None:
             from voicenym.corpus.readers.speaker_rule import own
 
@@ -206,6 +207,17 @@ class Service:
             )
         if not is_unicode(speaker):
             raise Problem(422, "The speaker's name is no Unicode text.", "Use another name.")
+
+    def check_key_id(self, speaker: str | None, key_id: str | None) -> None:
+        """Raises a problem for a name without a key: a fresh key gives it another voice each time,
+        where the client expects the one of before.
+        """
+        if speaker is not None and key_id is None:
+            raise Problem(
+                422,
+                "speaker names a voice of a key, and there is no key_id.",
+                "Send key_id, of POST /v1/keys/{key_id}, or leave speaker out for a fresh voice.",
+            )
 
     async def anonymize(
         self,

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,6 +56,7 @@ def run(
     fail_fast: bool = False,
     state: RunState | None = None,
     engine: Engine = LOCAL,
+    begin: Callable[[], None] | None = None,
 ) -> Summary:
     """Anonymize all items.
 
@@ -67,6 +69,7 @@ def run(
         fail_fast: start no item after the first failure.
         state: run state; by default it is stored beside the job's log.
         engine: of the workers.
+        begin: called once the run is known not to be refused, before the first output.
 
     Raises:
         CorpusError: another run uses the folder, or an earlier run had other settings.
@@ -78,6 +81,8 @@ def run(
     with LocalRunState(job.log, len(items)) if state is None else state as state:
         check_stamps(job, items, state)
         check_speakers(job, items, state)
+        if begin is not None:
+            begin()
         for folder in {item.target.parent for item in items} | _log_folder(job):
             sweep(folder)
 
@@ -104,11 +109,14 @@ def run(
 
         try:
             count = min(workers, len(items))
-            outcomes = _outcomes(job, tasks(), count, progress, not fail_fast, engine)
-            for outcome in outcomes:
-                settle(outcome)
-                if fail_fast and summary.failures:
-                    break
+            # closed also after an error, so that no output comes after the end of the run
+            with closing(
+                _outcomes(job, tasks(), count, progress, not fail_fast, engine)
+            ) as outcomes:
+                for outcome in outcomes:
+                    settle(outcome)
+                    if fail_fast and summary.failures:
+                        break
         finally:
             settled = summary.done + summary.skipped + len(summary.failures)
             summary.untried = len(items) - settled
@@ -207,7 +215,7 @@ def _outcomes(
     progress: Progress | None,
     ahead: bool,
     engine: Engine,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     if count < 2 and engine is LOCAL:
         yield from _in_this_process(job, tasks, progress, ahead)
         return

@@ -9,15 +9,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from voicenym.anonymizer import SYSTEMS, Anonymizer, load
-from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
+from voicenym.anonymizer.live_delay import check_delay_is_used
+from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM, NO_FALLBACK
 from voicenym.errors import RefusedError, UnknownSystemError
 
 if TYPE_CHECKING:
     from voicenym.anonymizer import Refusal
     from voicenym.audio import Audio
     from voicenym.pseudonym import Key, Pseudonym
-
-NO_FALLBACK = "none"
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def fallback_of(text: str, system: Anonymizer, key: Key) -> Fallback | None:
         key: of the run, with the revisions of its voices.
 
     Raises:
-        UnknownSystemError: no such system, or it is the system itself.
+        UnknownSystemError: no such system, it is the system itself, or its delay changes nothing.
         VoicenymError: its weights are missing.
     """
     if text == NO_FALLBACK:
@@ -74,6 +73,7 @@ def fallback_of(text: str, system: Anonymizer, key: Key) -> Fallback | None:
         )
     made = load(name, **{"device": system.device, **parameters})
     made.check()
+    check_delay_is_used(made)
     return Fallback(name, made.parameters(), made.revision_for(key), made.version)
 
 

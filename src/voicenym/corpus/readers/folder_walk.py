@@ -39,6 +39,8 @@ class Reason(Enum):
     SPECIAL = ("is no regular file", True)
     CLOSED = ("is a folder that may not be read, so that its recordings are missing; ask its "
               "owner for permission", True)  # fmt: skip
+    BEHIND = ("lies in, or behind a link in, a folder that may not be entered, so that it is "
+              "missing; ask its owner for permission", True)  # fmt: skip
     TABLE = ("is a table, and what it says of speakers is not used: make a Kaldi data folder of it "
              "(Folders and corpora, Tables of speakers), or folders of speakers", True)  # fmt: skip
     HIDDEN = ("is hidden (its name begins with a dot)", False)
@@ -53,6 +55,11 @@ class Reason(Enum):
         """Whether the user should act on each file."""
         return self.value[1]
 
+    @property
+    def hides(self) -> bool:
+        """Whether recordings may be missing, because nobody could look."""
+        return self in (Reason.CLOSED, Reason.BEHIND)
+
 
 @dataclass(frozen=True)
 class SkippedFile:
@@ -60,6 +67,9 @@ class SkippedFile:
 
     path: Path
     reason: Reason
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason.text}"
 
 
 @dataclass
@@ -134,7 +144,10 @@ def without_outputs(found: Found, paths: Collection[Path]) -> Found:
 def _of_folder(path: Path) -> Reason | None:
     if path.name.startswith("."):
         return Reason.HIDDEN
-    return Reason.LINK if path.is_symlink() else None
+    try:
+        return Reason.LINK if path.is_symlink() else None
+    except PermissionError:
+        return Reason.BEHIND
 
 
 def _of_file(path: Path, whole: Path | None) -> Reason | None:
@@ -146,6 +159,8 @@ def _of_file(path: Path, whole: Path | None) -> Reason | None:
             if whole is not None and not path.resolve(strict=True).is_relative_to(whole):
                 return Reason.LINK
             mode = path.stat().st_mode
+    except PermissionError:
+        return Reason.BEHIND
     except (OSError, RuntimeError):  # leads to nothing, or in a circle
         return Reason.LINK
     if not stat.S_ISREG(mode):

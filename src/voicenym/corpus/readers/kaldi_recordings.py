@@ -26,7 +26,7 @@ def data_folders(root: Path, *, without: str = "") -> list[Path]:
     return [
         place
         for place in sorted(root.iterdir())
-        if place.is_dir() and is_kaldi(place) and not (without and place.name.endswith(without))
+        if is_kaldi(place) and not (without and place.name.endswith(without))
     ]
 
 

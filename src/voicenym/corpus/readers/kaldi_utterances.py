@@ -85,8 +85,11 @@ class Cut:
 
 
 def is_kaldi(path: Path) -> bool:
-    """Whether a folder is a Kaldi data folder."""
-    return (path / "wav.scp").is_file()
+    """Whether a folder is a Kaldi data folder; one that may not be entered is none."""
+    try:
+        return (path / "wav.scp").is_file()
+    except PermissionError:
+        return False
 
 
 def read_utterances(folder: Path) -> list[Utterance]:

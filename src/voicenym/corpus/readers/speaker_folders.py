@@ -30,8 +30,13 @@ def recordings_of_folders(root: Path, level: int | None, left_out: LeftOut) -> l
 
     Raises:
         CorpusError: no recordings, or nobody knows who speaks.
+        AudioError: a folder may not be read, and ``left_out`` raises at the first failure.
     """
-    paths = walk(root, links=True).recordings
+    content = walk(root, links=True)
+    for part in content.skipped:
+        if part.reason.hides:  # figures would be of less speech than was asked for
+            left_out.add(part.path.relative_to(root).as_posix(), str(part))
+    paths = content.recordings
     inner = [path.relative_to(root) for path in paths]
     if level is None and inner and all(len(path.parts) == 1 for path in inner):
         raise CorpusError(

@@ -66,7 +66,7 @@ def links(
     known = {choice_tag(key, choice): choice for choice in choices}
     names = Names(key)
     drawn = {names.speaker(speaker): speaker for speaker in found}
-    listed = shard_plan.listed(folder, None, [])
+    listed = shard_plan.listed(folder, None, [], [])
     units = {
         unit.name: unit
         for unit in shard_plan.units_of(folder, listed, "", speaker="", level=None, skipped=[])

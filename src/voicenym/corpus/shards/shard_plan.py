@@ -74,7 +74,7 @@ def plan_units(
         root = store_locations.location_of(text)
         if root == output and store_locations.is_url(root):
             raise CorpusError(f"{root}: is input and output; choose another folder with -o")
-        found = listed(root, output, skipped)
+        found = listed(root, output, skipped, missing)
         if table_units.is_data_set(root, found) and speaker is None:
             if len(inputs) > 1 or level is not None:
                 raise CorpusError(
@@ -175,13 +175,16 @@ def _shar(one: Listed, table: Listed, output: str) -> Unit:
     return Unit(one.location, target, name, SHAR, table=(table.location, new))
 
 
-def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
+def listed(
+    root: str, output: str | None, skipped: list[str], missing: list[tuple[str, str]]
+) -> list[Listed]:
     """Files below an input, without those of the output folder.
 
     Args:
         root: path or URL.
         output: path or URL of the output folder; None without one.
         skipped: receives names that are not read, with reasons.
+        missing: receives folders that may not be read, and reasons.
 
     Raises:
         CorpusError: there is nothing, or the store cannot be listed.
@@ -208,8 +211,10 @@ def listed(root: str, output: str | None, skipped: list[str]) -> list[Listed]:
     found = without_outputs(found, [*found.recordings, *_shards(found)])
     shards = _shards(found)
     for part in found.skipped:
-        if part.path not in shards:
-            skipped.append(f"{part.path}: {part.reason.text}")
+        if part.reason.hides:
+            missing.append((part.path.relative_to(path).as_posix(), str(part)))
+        elif part.path not in shards:
+            skipped.append(str(part))
     paths = sorted([*found.recordings, *shards])
     return [Listed(one.relative_to(path).as_posix(), str(one)) for one in paths]
 

@@ -59,9 +59,10 @@ def copied(
     location = store_locations.location_of(location)
     if store_tables.is_cuts(location):
         return Copied(store_tables.of_cuts(location, left_out), None)
-    listed = shard_plan.listed(location, None, [])
+    missing: list[tuple[str, str]] = []
+    listed = shard_plan.listed(location, None, [], missing)
     units = shard_plan.units_of(location, listed, "", speaker="", level=None, skipped=[])
-    for place, why in halves(listed):
+    for place, why in [*missing, *halves(listed)]:
         left_out.add(place, why)
     choice = SpeakerChoice(FieldChoice(field), None, level)
     shards = [unit for unit in units if unit.kind != RECORDING]

@@ -10,8 +10,9 @@ sample too long, uncompensated filter delay) are not followed. Deviations of thi
 parabolic interpolation of peaks; linear instead of cubic interpolation of gaps in the rough track;
 a rough track that the correlation contradicts is retried an octave lower, because a very steady
 voice can double it; and where the correlation has no candidate, energy counts for voicing only if
-there are candidates nearby, so that noise stays unvoiced. Rows are processed in parallel; the whole
-recording is needed.
+there are candidates nearby, so that noise stays unvoiced. Tones that are steady throughout and have
+no fundamental may be found unvoiced (harmonics 2 to 7 of 100 and of 120 Hz are). Rows are processed
+in parallel; the whole recording is needed.
 """
 
 from __future__ import annotations

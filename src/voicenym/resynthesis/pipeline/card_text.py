@@ -42,7 +42,9 @@ HOUSEHOLDER_FAILS = (
 SSL_FAILS = (
     *FAILS,
     "the bundled weights are of English: recordings of other languages, and of mostly music or "
-    "noise, are refused where they are detected; others become English sounds",
+    "noise, are refused where they are detected in the first minute of speech; others become "
+    "English sounds, and so do later passages in other languages, of which a warning tells from 20 "
+    "s of speech on, and of shorter ones none",
 )
 SSL_UNLIKE = (
     "the bundled weights: content is word codes, 25 a second, of Whisper tiny.en where the paper "

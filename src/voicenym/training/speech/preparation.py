@@ -70,9 +70,10 @@ def rendering(system: str | None, per: str, folder: Path) -> Rendering:
         folder: of the key, which the first run creates and resumed runs reuse.
 
     Raises:
-        VoicenymError: no such system or setting, or another ``per``.
+        VoicenymError: no such system or setting, a delay that changes nothing, or another ``per``.
     """
     from voicenym.anonymizer import load
+    from voicenym.anonymizer.live_delay import check_delay_is_used
     from voicenym.anonymizer.system_settings import parsed
 
     if per not in ("speaker", "utterance"):
@@ -80,7 +81,7 @@ def rendering(system: str | None, per: str, folder: Path) -> Rendering:
     if system is None:
         return ORIGINAL
     name, settings = parsed(system)
-    load(name, **settings)
+    check_delay_is_used(load(name, **settings))
     path = folder / "attacker.key"
     if not path.exists():
         private_folder(folder)

@@ -11,12 +11,14 @@ import pytest
 
 pytest.importorskip("scipy")
 
+import torch
 from typer.testing import CliRunner
 
+from voicenym import Key, load, read
 from voicenym.apps.cli import app
 from voicenym.apps.cli.commands.audit import page
 from voicenym.apps.cli.evaluating import evaluate_libraries
-from voicenym.errors import DependencyError
+from voicenym.errors import DependencyError, UnknownSystemError
 from voicenym.evaluation.recording_audit import Audit, Sight
 
 FOUND = Audit(
@@ -63,6 +65,33 @@ def test_a_copy_is_reported_and_ends_with_a_failure(
         assert json.loads(run.stdout)["copied"] == copied
     else:
         assert run.stdout.startswith(found.verdict[:20])
+
+
+@pytest.mark.parametrize("system", ["recast", "word-codes"])
+def test_a_delay_that_changes_no_whole_recording_is_refused(sample, system):
+    """As ``anonymize`` and ``evaluate`` refuse it: the figures would be named after it."""
+    given = ["audit", str(sample), str(sample), "-s", f"{system}:delay=short"]
+    run = CliRunner().invoke(app, given)
+    assert isinstance(run.exception, UnknownSystemError)
+    assert "a whole recording comes out as without it" in str(run.exception)
+
+
+@pytest.mark.parametrize("system", ["pv-tsm", "vtln"])
+def test_a_delay_that_changes_whole_recordings_is_audited(sample, monkeypatch, system):
+    """Windows of these systems are shorter, also for a whole recording."""
+    seen = []
+
+    def audited(original, anonymized, verifiers, name, settings, **options):
+        seen.append((name, settings))
+        return FOUND
+
+    monkeypatch.setattr("voicenym.evaluation.recording_audit.audit", audited)
+    given = ["audit", str(sample), str(sample), "-s", f"{system}:delay=short"]
+    assert CliRunner().invoke(app, [*given, "--verifier", "ecapa-small"]).exit_code == 0
+    assert seen == [(system, {"delay": "short"})]
+    speech, pseudonym = read(sample), Key(bytes(32)).pseudonym("anna")
+    usual, short = (load(system, delay=delay)(speech, pseudonym) for delay in ("usual", "short"))
+    assert not torch.equal(usual.samples, short.samples)
 
 
 def test_without_the_extra_the_cure_is_named(sample, monkeypatch):

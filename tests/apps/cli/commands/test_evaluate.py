@@ -1,7 +1,9 @@
 """``voicenym evaluate`` on unusable input: messages name the fault and the cure."""
 
+import errno
 import importlib.util
 import json
+import os
 import shutil
 import tarfile
 import tempfile
@@ -63,6 +65,28 @@ def test_a_corpus_of_one_speaker_is_refused(speech, tmp_path):
     shutil.rmtree(speech / "s2")
     with pytest.raises(CorpusError, match=r"one speaker only.*add recordings of others"):
         evaluate(speech, "-o", tmp_path / "report")
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_folder_that_may_not_be_read_is_in_the_report_and_a_failure(
+    speech, tmp_path, monkeypatch
+):
+    """The system's refusal is made up: root may read everything."""
+    real = os.scandir
+
+    def closed(place="."):
+        if str(place) == str(speech / "s2"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(place))
+        return real(place)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    done = evaluate(speech, "-o", tmp_path / "report", "--attacker", "ignorant")
+    assert done.exit_code == 1
+    reason = f"{speech / 's2'}: is a folder that may not be read"
+    assert reason in " ".join(done.output.split())
+    found = results_file.load(tmp_path / "report")
+    assert [(one.name, one.reason.startswith(reason)) for one in found.left_out] == [("s2", True)]
+    assert "is a folder that may not be read" in (tmp_path / "report/index.html").read_text()
 
 
 def test_one_utterance_per_speaker(speech, tmp_path):

@@ -12,10 +12,11 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from voicenym.anonymizer import Figure, declarations
+from voicenym.anonymizer import SYSTEMS, Figure, declarations, load
 from voicenym.apps.cli import app
 from voicenym.apps.cli.measured_systems import measured, protection_steps
 from voicenym.errors import UnknownSystemError
+from voicenym.resynthesis.pipeline.language_check import PASSAGE_SECONDS
 
 
 def figure(metric, value, condition="anonymized", low=None, high=None):
@@ -113,6 +114,22 @@ def test_each_step_of_protection_is_explained_with_what_it_stops():
             assert "not offered" in text
         else:
             assert record["EER %"] >= record["least EER %, strongest"]
+
+
+def test_what_happens_to_other_languages_is_told():
+    """Also that short passages are lost without a warning, as the check is made."""
+    shortest = f"{PASSAGE_SECONDS:g} s of speech"
+    told = [r for r in json.loads(run("--json")) if r.get("languages")]
+    assert "word-codes" in {record["system"] for record in told}
+    for record in told:
+        assert shortest in record["languages"]
+        assert record["languages"] in " ".join(run().split())
+    refusing = [name for name in SYSTEMS if load(name).may_refuse]
+    assert {"word-codes", "ssl-select"} <= set(refusing)
+    for name in refusing:
+        assert any(shortest in text for text in load(name).card.fails), name
+    page = (Path(__file__).parents[3] / "docs/systems/word-codes.md").read_text("utf-8")
+    assert shortest in page
 
 
 def test_a_step_is_replaced_by_nothing(monkeypatch):

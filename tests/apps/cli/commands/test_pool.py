@@ -1,5 +1,7 @@
 """``voicenym pool build`` on synthetic recordings."""
 
+import errno
+import os
 import tarfile
 
 import numpy as np
@@ -42,6 +44,31 @@ def test_a_pool_holds_the_mean_of_each_speaker_and_plda(command, tmp_path):
     done = command("pool", "build", tmp_path, "-o", tmp_path / "one", "--most", 1, "-q")
     assert done.returncode == 0, done.stderr.decode()
     assert torch.allclose(load(tmp_path / "one").vectors[0], spoken.vectors[0], atol=1e-5)
+
+
+def test_a_pool_without_a_folder_that_may_not_be_read_is_a_failure(command, tmp_path, monkeypatch):
+    """The system's refusal is made up: root may read everything."""
+    corpus(tmp_path)
+    (tmp_path / "manifest.tsv").unlink()
+    for path in sorted(tmp_path.glob("*.wav")):
+        place = tmp_path / "in" / path.stem.partition("-")[0]
+        place.mkdir(parents=True, exist_ok=True)
+        path.rename(place / path.name)
+    real = os.scandir
+
+    def closed(place="."):
+        if str(place).endswith("in/3"):
+            raise PermissionError(errno.EACCES, "Permission denied", str(place))
+        return real(place)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    done = command("pool", "build", "in", "-o", "pool", "-q")
+    assert done.returncode == 1
+    assert "in/3: is a folder that may not be read" in " ".join(done.stderr.decode().split())
+    assert load(tmp_path / "pool").speakers == ("0", "1", "2")
+    done = command("pool", "build", "in", "-o", "none", "-q", "--fail-fast")
+    assert done.returncode == 1
+    assert not (tmp_path / "none").exists()
 
 
 def test_data_without_sexes_are_told(command, tmp_path):

@@ -176,6 +176,7 @@ def test_silence_comes_back_until_the_system_is_ready_and_each_frame_has_an_answ
         ({"key_id": "../x"}, 422, "key_id"),
         ({"speaker": "x" * 300}, 422, "too long"),
         ({"speaker": 7}, 422, "speaker"),
+        ({"speaker": "anna"}, 422, "no key_id"),
         ({"surprise": 1}, 422, "unknown"),
     ],
 )

@@ -142,7 +142,7 @@ def _run(
         VoicenymError: the run is refused; then nothing has changed.
     """
     from voicenym.corpus.batches.batch_runner import Summary, level_times, run
-    from voicenym.corpus.plans.rename_map import write as write_mapping
+    from voicenym.corpus.plans.rename_map import kept
     from voicenym.corpus.run_records.run_log import LOG_NAME
 
     log = None if corpus.folder is None else corpus.folder / LOG_NAME
@@ -154,31 +154,31 @@ def _run(
     if edits is not None:
         edits.check(items)
     summary = Summary()
-    try:
-        with BatchProgress(len(items), options.say.quiet, names.show_names) as progress:
+    with kept(names.mapping, items) as begin:
+        try:
+            with BatchProgress(len(items), options.say.quiet, names.show_names) as progress:
 
-            def report(outcome: Outcome) -> None:
-                progress.report(outcome)
-                if edits is not None:
-                    edits.write(outcome)
+                def report(outcome: Outcome) -> None:
+                    progress.report(outcome)
+                    if edits is not None:
+                        edits.write(outcome)
 
-            summary = run(
-                job,
-                items,
-                workers,
-                report,
-                progress.within,
-                fail_fast=options.fail_fast,
-                engine=engine,
-            )
-    finally:
-        # a refused run changes nothing
-        if not isinstance(sys.exc_info()[1], VoicenymError):
-            tables = corpus.finish(summary)
-            if names.mapping is not None:
-                write_mapping(names.mapping, items)
-            if names.rename:
-                level_times(job, items, tables)  # once more, after what the tables read
+                summary = run(
+                    job,
+                    items,
+                    workers,
+                    report,
+                    progress.within,
+                    fail_fast=options.fail_fast,
+                    engine=engine,
+                    begin=begin,
+                )
+        finally:
+            # a refused run changes nothing
+            if not isinstance(sys.exc_info()[1], VoicenymError):
+                tables = corpus.finish(summary)
+                if names.rename:
+                    level_times(job, items, tables)  # once more, after what the tables read
     return job, summary
 
 

@@ -231,7 +231,7 @@ def account(
         say.warn(line)
     for line in folder_walk.rewritten(item.source for item in items):
         say(line)
-    return not any(part.reason is folder_walk.Reason.CLOSED for part in parts)
+    return not any(part.reason.hides for part in parts)
 
 
 def describe(role: str, anonymizer: Anonymizer, say: Messages) -> None:

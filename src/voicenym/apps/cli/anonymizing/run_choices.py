@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from voicenym.apps.cli.measured_systems import measured
-from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
+from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM, NO_FALLBACK
 from voicenym.errors import KeyFileError, UnknownSystemError
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def check_fallback(name: str, anonymizer: Anonymizer) -> None:
     Raises:
         UnknownSystemError: the fall-back would never be used.
     """
-    if not anonymizer.may_refuse and name not in (DEFAULT_FALLBACK, "none"):
+    if not anonymizer.may_refuse and name not in (DEFAULT_FALLBACK, NO_FALLBACK):
         raise UnknownSystemError(
             f"--fallback {name}: {anonymizer.card.name} with these settings refuses no recording; "
             "leave it out"

@@ -244,18 +244,15 @@ def anonymize(
     system, anonymizer = _loaded(
         system_of_run(system, protection, say), settings, short, device, words.wanted
     )
-    if not dry_run:
-        check_system(anonymizer, engine)
+    check_system(anonymizer, engine)  # a dry run refuses what the run would
     secret, stored = key_of_run(key, say)
-    if voice is not None and not dry_run:
+    if voice is not None:
         anonymizer.drawn(secret.pseudonym(""))  # an impossible wish fails before the first file
     heard = check_preview(preview, stored, bool(rename or dry_run or rttm or inputs == ["-"]))
     if heard is not None and edit is not None:
         raise VoicenymError("--preview removes no words; leave out --redact and --list to use it")
-    other = None
-    if not dry_run:
-        check_fallback(fallback, anonymizer)
-        other = fallback_of(fallback, anonymizer, secret)
+    check_fallback(fallback, anonymizer)
+    other = fallback_of(fallback, anonymizer, secret)
     used = RunSystem.of(system, anonymizer, secret, stored, other)
     if edit is not None:
         edit = edit.with_key(used.key, getattr(anonymizer, "synthesiser", ""))

@@ -68,6 +68,7 @@ def audit(
     The exit status is 1 if the original waveform is still there.
     """
     from voicenym.anonymizer import check_device, load
+    from voicenym.anonymizer.live_delay import check_delay_is_used
     from voicenym.anonymizer.system_settings import label, parsed
     from voicenym.corpus.readers.recording_subsets import pool_of
     from voicenym.corpus.recordings import recordings
@@ -86,6 +87,7 @@ def audit(
     name, settings = (None, {}) if system is None else parsed(system)
     if name is not None:
         judged = load(name, **settings)
+        check_delay_is_used(judged)
         check_device(judged.device)
         judged.check()
     with leaving_out(fail_fast, quiet=False) as left_out:

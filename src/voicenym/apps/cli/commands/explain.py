@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 app = new_app()
 
 
+LANGUAGES = "other languages"
+"""Words of a card's limit on languages, which decides whether a system suits a recording."""
+
+
 @command(app, "voicenym explain", "voicenym explain --json")
 def explain(as_json: bool = typer.Option(False, "--json", help="Print the steps as JSON.")) -> None:
     """Explain what protects against whom, and at what price.
@@ -79,6 +83,7 @@ def _record(step: protection_steps.Step, cards: list[Card]) -> dict[str, Any]:
             record[metric] = value and value.value
             record[f"{metric} before"] = before.get(metric)
         record["limits"] = card.fails[0]
+        record["languages"] = next((text for text in card.fails if LANGUAGES in text), None)
     return record
 
 
@@ -106,6 +111,8 @@ def _lines(record: dict[str, Any]) -> list[str]:
     if prices:
         lines.append(f"  price: {', '.join(prices)}")
     lines.append(f"  limits: {record['limits']}")
+    if record["languages"]:
+        lines.append(f"  languages: {record['languages']}")
     if record["also"]:
         lines.append(f"  also: {', '.join(record['also'])}")
     return lines

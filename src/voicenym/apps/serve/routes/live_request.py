@@ -62,6 +62,7 @@ def live_request(service: Service, owner: str, text: str) -> LiveRequest:
         raise Problem(422, "This system does not work live.", f"Use one of {', '.join(live)}.")
     key_id, speaker = _word(found, "key_id"), _word(found, "speaker")
     service.check_speaker(speaker)
+    service.check_key_id(speaker, key_id)
     key = Key.generate() if key_id is None else service.keys.key(owner, key_id)
     speaker = speaker or f"live {secrets.token_hex(16)}"
     task = LiveTask(

@@ -75,7 +75,8 @@ _FIELDS: dict[str, Any] = {
     "speaker": {
         "type": "string",
         "maxLength": 256,
-        "description": "Name of the speaker: with one key, one name has one voice. Not kept.",
+        "description": "Name of the speaker: with one key, one name has one voice; refused without "
+        "key_id. Not kept.",
     },
     "key_id": {
         "type": "string",
@@ -85,7 +86,8 @@ _FIELDS: dict[str, Any] = {
     "fallback": {
         "type": "string",
         "default": DEFAULT_FALLBACK,
-        "description": "System for recordings that the first one refuses; none for none",
+        "description": "System for recordings that the first one refuses, which some systems and "
+        "settings do: another one than the default is refused where none is; none for none",
     },
     "audit": {
         "type": "string",
