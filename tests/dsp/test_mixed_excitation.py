@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from voicenym.dsp.mixed_excitation import FEW_LEVELS, MixedExcitation
+from voicenym.dsp.mixed_excitation import MixedExcitation
 
 RATE, BINS = 16_000, 129
 CUTOFF = torch.tensor([3000.0, 5000.0])
@@ -36,11 +36,10 @@ def test_half_the_power_of_a_voiced_frame_is_pulses_at_the_cutoff_and_nearly_all
     assert pulses[0, 0, -1].square() < 0.001
 
 
-def test_frames_of_few_levels_are_those_computed_one_by_one(mixed):
-    generator = torch.Generator().manual_seed(1)
-    voicing = torch.randint(0, 2, (2, 4 * FEW_LEVELS), generator=generator).float()
-    together = mixed(voicing)
-    for frame in range(voicing.shape[1]):
-        alone = mixed(voicing[:, frame : frame + 1])
-        for one, other in zip(together, alone, strict=True):
-            assert torch.equal(one[:, frame : frame + 1], other)
+@pytest.mark.parametrize("levels", [[0.0, 1.0], [0.0, 0.2, 0.4, 1.0], None])
+def test_few_levels_are_looked_up_as_they_would_be_computed(mixed, levels):
+    voicing = torch.rand(2, 200, generator=torch.Generator().manual_seed(1))
+    if levels is not None:
+        voicing = torch.tensor(levels)[(voicing * len(levels)).long()]
+    for found, expected in zip(mixed(voicing), mixed._of(voicing), strict=True):
+        assert torch.equal(found, expected)
