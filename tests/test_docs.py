@@ -69,6 +69,15 @@ def test_pictures_are_small_and_shown() -> None:
         assert f"pictures/{picture.name})" in pages, picture.name
 
 
+def test_every_table_has_a_header() -> None:
+    """Rows that a blank line parts from their header are shown as text."""
+    for page in (ROOT / "README.md", *DOCS.rglob("*.md")):
+        text = re.sub(BLOCK, "", page.read_text("utf-8"), flags=re.M | re.S)
+        for table in re.findall(r"(?:^\|.*\n)+", text, re.M):
+            header, rule, *_ = [*table.splitlines(), ""]
+            assert re.fullmatch(r"\|[\s:|-]+\|", rule), (page, header)
+
+
 def test_the_source_names_pages_that_are_there() -> None:
     """Messages and docstrings send readers to docs/PAGE.md."""
     named = set()

@@ -211,6 +211,9 @@ class WordCodes(Pipeline):
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         if profile is not None:
             return super().core_for(pseudonyms, rate, profile)
+        # what a recording of a stated other language meets before its first pass
+        if self.language and (refused := self.refusal(None)):
+            raise UnknownSystemError(f"{self.card.name}: {refused.reason}; {refused.cure}")
         revision, *others = {self.revision_for(pseudonym) for pseudonym in pseudonyms}
         if others:
             raise UnknownSystemError(

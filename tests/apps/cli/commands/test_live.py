@@ -136,6 +136,12 @@ def test_sound_with_nan_comes_out_as_silence_and_a_message(command):
         (["--measure", "5", "--seconds", "9"], b"", "length of the measurement; leave out --sec"),
         (["--stdin", "--stdout", "-s", "formant"], b"", "formant does not work live"),
         (["--stdin", "--stdout", "-s", "nonsense"], b"", "nonsense"),
+        (["--stdin", "--stdout", "-s", "recast", "--language", "en"], b"", "no parameter language"),
+        (
+            ["--stdin", "--stdout", "-s", "word-codes", "--language", "de"],
+            b"",
+            "of another language",
+        ),
         (["--stdin", "--stdout", "--key", "gone.key"], b"", "gone.key"),
     ],
 )

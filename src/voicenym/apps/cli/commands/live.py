@@ -15,7 +15,7 @@ from voicenym.apps.cli.live_sessions.live_conflicts import (
     PCM,
     LiveOptions,
 )
-from voicenym.apps.cli.options.system_options import DEVICE, SETTINGS, VOICE, WEIGHTS
+from voicenym.apps.cli.options.system_options import DEVICE, LANGUAGE, SETTINGS, VOICE, WEIGHTS
 from voicenym.apps.cli.terminal.command_group import command, new_app
 
 app = new_app()
@@ -180,6 +180,7 @@ def live(
     settings: list[str] = SETTINGS,
     weights: Path | None = WEIGHTS,
     voice: str | None = VOICE,
+    language: str | None = LANGUAGE,
     device: str = DEVICE,
     key: Path | None = typer.Option(
         None,
@@ -227,7 +228,7 @@ def live(
         seconds=seconds,
         as_json=as_json,
     ).check()
-    short = {"weights": weights, "voice_kind": voice}
+    short = {"weights": weights, "voice_kind": voice, "language": language}
     given = [f"{name}={value}" for name, value in short.items() if value is not None]
     voices = live_runs.live_voice(
         system, protection, [*settings, *given], device, key, speaker, quiet

@@ -67,7 +67,7 @@ export const TEXTS = {
     privacy: "The recording goes to this server alone. The server wipes it as soon as the result is made, and the result as soon as all of it is here, or within an hour if it never comes here.",
     liveTitle: "Live",
     liveHelp: "Your microphone goes to this server and comes back to the loudspeaker with another voice. Use headphones. Whenever the server or the connection cannot follow, silence goes out, never the microphone.",
-    liveFigures: "Figures are of whole recordings where they do not say that they are live. Live, recast, base and musa know you less, and hide less, in the first seconds.",
+    liveFigures: "Figures are of whole recordings where they do not say that they are live. Live, recast, base, musa and word-codes know you less, and hide less, in the first seconds.",
     liveSystem: "System for live use",
     liveStart: "Start live",
     liveStop: "Stop live",
