@@ -12,11 +12,11 @@ One thread, in processor time, which others on the machine lengthen less than ti
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
+from functools import partial
 
 import torch
 
+from processor_time import fastest
 from voicenym import Key
 from voicenym.identity.pools.ranking import ranking
 from voicenym.identity.pools.speaker_pool import Pool
@@ -27,17 +27,7 @@ SPEAKERS, SIZE = 100_000, 192
 REPEATS = 20
 LIMIT = 0.020
 """Seconds that selection may take."""
-
-
-def seconds(function: Callable[[], object]) -> float:
-    """Of the fastest of some runs, so that others on the machine matter less."""
-    function()
-    spent = []
-    for _ in range(REPEATS):
-        start = time.process_time()
-        function()
-        spent.append(time.process_time() - start)
-    return min(spent)
+seconds = partial(fastest, REPEATS)
 
 
 def row(name: str, spent: float, product: float) -> None:

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import time
-from collections.abc import Callable
+from functools import partial
 
 import torch
 
+from processor_time import fastest
 from voicenym.dsp.features.cepstra import Cepstra
 from voicenym.nets.statistics.background_model import Background
 from voicenym.nets.statistics.gaussian_mixture import Mixture
@@ -28,17 +28,7 @@ SIZES = ((64, False, 170), (512, True, 400), (2048, True, 400))
 """Components, whether covariances are matrices, numbers in an i-vector."""
 LIMIT = 0.02
 REPEATS = 3
-
-
-def seconds(function: Callable[[], object]) -> float:
-    """Processor time of the fastest of some runs, after one that is not counted."""
-    function()
-    spent = []
-    for _ in range(REPEATS):
-        start = time.process_time()
-        function()
-        spent.append(time.process_time() - start)
-    return min(spent)
+seconds = partial(fastest, REPEATS)
 
 
 def noise(count: int, length: float) -> list[torch.Tensor]:

@@ -29,7 +29,7 @@ from voicenym.anonymizer import usable
 from voicenym.corpus import DEFAULT_SYSTEM
 from voicenym.dsp.envelopes import lpc
 from voicenym.dsp.overlap_add import root_hann
-from voicenym.nets.words.code_memory import fresh_memory
+from voicenym.nets.words.word_codes.code_memory import fresh_memory
 
 RATE = 16000
 FRAMES_PER_SECOND = 100

@@ -376,7 +376,7 @@ def tiny_whisper(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a Whisper with random weights: two layers of 16 numbers, windows of 0.8 s."""
     import torch
 
-    from voicenym.nets.words.whisper import KINDS, Whisper
+    from voicenym.nets.words.whisper.whisper import KINDS, Whisper
 
     folder = tmp_path_factory.mktemp("tiny-whisper")
     with torch.random.fork_rng():

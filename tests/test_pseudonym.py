@@ -36,7 +36,7 @@ def test_derivation_is_the_documented_one():
     assert KEY.pseudonym("speaker-1").uniform("mcadams.alpha", 0.5, 0.9) == expected
 
 
-def test_known_answers():
+def test_draws_are_those_of_every_release():
     assert DERIVATION_VERSION == 1
     pseudonym = KEY.pseudonym("speaker-1")
     assert pseudonym.uniform("mcadams.alpha", 0.5, 0.9) == 0.6196011781645449

@@ -7,9 +7,9 @@ Spectrograms are of ``samples/sample.wav``, before and after each system that ne
 weights, under one fixed key. The trade-off plot shows the figures of
 ``src/voicenym/systems/figures.json``: the strongest attacker's equal error rate against the word
 error rate. The plot of settings has both of the settings in
-``benchmarks/studies/settings_measured.tsv``, too, a row each. The
-curves of Householder networks are those of ``benchmarks/studies/householder_curves.tsv``, sizes of
-word codes those of ``benchmarks/studies/word_code_sizes.tsv``.
+``benchmarks/studies/settings_measured.tsv``, too, a row each. The curves of Householder networks
+are those of ``benchmarks/studies/speakers/householder_curves.tsv``, sizes of word codes those of
+``benchmarks/studies/word_codes/word_code_sizes.tsv``.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ from voicenym.evaluation.card_figures import learned_from
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
 FIGURES = ROOT / "src" / "voicenym" / "systems" / "figures.json"
-SETTINGS = ROOT / "benchmarks" / "studies" / "settings_measured.tsv"
-CURVES = ROOT / "benchmarks" / "studies" / "householder_curves.tsv"
-SIZES = ROOT / "benchmarks" / "studies" / "word_code_sizes.tsv"
+STUDIES = ROOT / "benchmarks" / "studies"
+SETTINGS = STUDIES / "settings_measured.tsv"
+CURVES = STUDIES / "speakers" / "householder_curves.tsv"
+SIZES = STUDIES / "word_codes" / "word_code_sizes.tsv"
 SECRET = bytes(range(32))
 """Not secret: the pictures are the same whenever they are made."""
 RATE = 16_000

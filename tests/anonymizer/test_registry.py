@@ -28,7 +28,7 @@ from voicenym.anonymizer import (
     usable,
 )
 from voicenym.apps.cli import _of_other_package
-from voicenym.apps.cli.systems import systems
+from voicenym.apps.cli.commands.systems import systems
 from voicenym.corpus.batches.batch_task import in_words
 from voicenym.errors import UnknownSystemError
 from voicenym.registry import entry_points as points

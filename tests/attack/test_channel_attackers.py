@@ -46,7 +46,7 @@ from voicenym.errors import AudioError
 from voicenym.metrics import eer
 from voicenym.nets.content import content_encoders
 from voicenym.nets.content.word_code_bottleneck import BUNDLED
-from voicenym.nets.words.word_code_content import Units
+from voicenym.nets.words.word_codes.word_code_content import Units
 from voicenym.recognition.sphinx_processes.segment_decoding import Segment
 from voicenym.verification.measure_comparison import MeasureComparison
 from voicenym.verification.plda import PLDA

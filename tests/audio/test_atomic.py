@@ -62,7 +62,7 @@ def test_file_that_appears_meanwhile_is_not_overwritten(tmp_path):
     assert path.read_bytes() == b"precious"
 
 
-def test_disk_full(tmp_path, monkeypatch):
+def test_a_full_disk_is_named_and_leaves_no_file(tmp_path, monkeypatch):
     from voicenym.audio.sinks import wav_sink
 
     def full(self, block):
@@ -91,7 +91,7 @@ def test_a_disk_that_fills_up_is_an_error_and_nothing_is_printed(most, extension
 
 
 @pytest.mark.parametrize("name", ["a.txt", "a", "a.amr"])
-def test_unknown_extension(tmp_path, name):
+def test_an_unknown_extension_is_refused_with_those_that_can_be_written(tmp_path, name):
     with pytest.raises(AudioError, match=r"\.wav"):
         write(tmp_path / name, Audio(torch.zeros(10), 8000))
 
@@ -107,7 +107,7 @@ def test_no_folder_and_bad_blocks(tmp_path):
 
 
 @pytest.mark.parametrize("container", ["wav", "flac", "mp3", "ogg"])
-def test_file_objects(container):
+def test_file_objects_take_each_container_whole(container):
     stream = io.BytesIO()
     form = Format(container, {"wav": "pcm_s16le", "ogg": "vorbis"}.get(container, container))
     write(stream, Audio(torch.zeros(2, 7000), 16000, form))

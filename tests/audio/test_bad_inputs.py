@@ -77,7 +77,7 @@ def test_no_channels_or_no_rate_is_refused(tmp_path, channels, rate):
         open_reader(tmp_path / "a.wav")
 
 
-def test_no_sample(tmp_path):
+def test_a_file_without_samples_is_refused(tmp_path):
     soundfile.write(tmp_path / "a.wav", np.zeros(0), 8000)
     with pytest.raises(AudioError, match="no sound"):
         read(tmp_path / "a.wav")

@@ -97,7 +97,7 @@ def copy(source, target):
     [("flac", "flac"), ("ogg", "libopus"), ("oga", "flac"), ("mp3", "libmp3lame"), ("m4a", "aac"),
      ("mov", "aac"), ("mkv", "aac"), ("webm", "libopus"), ("wav", "pcm_s16le")],
 )  # fmt: skip
-def test_ffmpeg_tags(tmp_path, extension, codec):
+def test_tags_of_ffmpeg_do_not_travel(tmp_path, extension, codec):
     source = tmp_path / f"in.{extension}"
     plant_with_ffmpeg(source, codec)
     assert any(needle in source.read_bytes() for needle in NEEDLES)
@@ -112,7 +112,7 @@ def test_chunks_of_broadcast_wave(tmp_path):
     assert np.array_equal(read(tmp_path / "out.wav").samples * 32768, np.arange(4000))
 
 
-def test_vorbis_comments(tmp_path):
+def test_vorbis_comments_do_not_travel(tmp_path):
     import soundfile
 
     with soundfile.SoundFile(tmp_path / "in.ogg", "w", 16000, 1, "VORBIS", format="OGG") as file:

@@ -61,7 +61,9 @@ def lag(a, b) -> int:
 
 @pytest.mark.parametrize(("rate", "channels"), [(8000, 1), (44100, 2), (96000, 1), (48000, 6)])
 @pytest.mark.parametrize(("extension", "codec", "bits", "step"), LOSSLESS)
-def test_lossless(tmp_path, extension, codec, bits, step, rate, channels):
+def test_lossless_formats_keep_samples_within_half_a_step(
+    tmp_path, extension, codec, bits, step, rate, channels
+):
     samples = signal(rate // 4 + 77, rate, channels)
     path = tmp_path / f"a.{extension}"
     write(path, Audio(samples, rate, Format("x", codec, bits=bits)))
@@ -77,7 +79,9 @@ def test_lossless(tmp_path, extension, codec, bits, step, rate, channels):
 
 @pytest.mark.parametrize(("rate", "channels"), [(48000, 1), (16000, 2)])
 @pytest.mark.parametrize(("extension", "codec"), LOSSY)
-def test_lossy(tmp_path, extension, codec, rate, channels):
+def test_lossy_formats_keep_rate_channels_length_and_codec(
+    tmp_path, extension, codec, rate, channels
+):
     samples = signal(rate + 777, rate, channels)
     path = tmp_path / f"a.{extension}"
     write(path, Audio(samples, rate, Format("x", codec)))

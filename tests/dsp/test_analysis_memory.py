@@ -9,7 +9,7 @@ from voicenym.dsp.analysis_memory import (
     bytes_of,
     keeping_analyses,
 )
-from voicenym.nets.words.code_memory import fresh_memory
+from voicenym.nets.words.word_codes.code_memory import fresh_memory
 
 RATE = 16_000
 KEY = voicenym.Key(bytes(range(32)))

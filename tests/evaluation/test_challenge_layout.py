@@ -9,7 +9,7 @@ from voicenym.corpus.recordings import recordings
 from voicenym.evaluation.trial_plans.trial_lists import find_lists
 from voicenym.evaluation.trial_plans.voiceprivacy import from_voiceprivacy
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "studies" / "challenge_layout.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks/studies/corpora/challenge_layout.py"
 
 
 def test_lists_of_a_small_layout_hold_every_pair_within_a_sex(corpus, tmp_path):

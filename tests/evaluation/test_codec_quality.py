@@ -19,7 +19,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("parselmouth")
 
 RATE = 16_000
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "studies"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks" / "studies" / "synthesis"
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,11 @@
 import csv
 import dataclasses
 import json
-import shutil
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
+from split_manifest import write_split
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jiwer")
@@ -39,17 +39,7 @@ def desk(corpus, spectrum, tmp_path, monkeypatch):
     monkeypatch.setattr(inversion, "inversions", partial(inversion.inversions, count=3))
     monkeypatch.setitem(verifiers.VERIFIERS.own, "resemblyzer", Entry(lambda: spectrum))
     root = tmp_path / "speech"
-    rows = ["utterance\tpath\tspeaker\tgender\tsplit"]
-    for recording in corpus:
-        target = root / recording.speaker / f"{recording.name}.wav"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(recording.path, target)
-        split = "train" if recording.speaker in ("s4", "s5") else "dev"
-        rows.append(
-            f"{recording.name}\t{recording.speaker}/{recording.name}.wav\t{recording.speaker}\t"
-            f"{recording.sex}\t{split}"
-        )
-    (root / "manifest.tsv").write_text("\n".join(rows) + "\n")
+    write_split(corpus, root)
     return root
 
 

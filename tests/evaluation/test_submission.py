@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from voicenym import Key
 from voicenym.apps.cli import app
-from voicenym.apps.cli.evaluate import evaluate as command
+from voicenym.apps.cli.commands.evaluate import evaluate as command
 from voicenym.apps.cli.evaluating.evaluate_plan import plan_of
 from voicenym.apps.cli.evaluating.evaluate_request import Request
 from voicenym.attack.attacker_list import attackers

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from voicenym.corpus.recording import Recording
-from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.ctc_networks.ctc import Alphabet
 from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 
 TEXTS = ["ab ba", "b aa", "abab", "a bb a"]

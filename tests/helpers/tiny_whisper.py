@@ -7,9 +7,9 @@ from pathlib import Path
 
 import torch
 
-from voicenym.nets.words.whisper import KINDS, Whisper
-from voicenym.nets.words.whisper_decoding import Writing
-from voicenym.nets.words.whisper_vocabulary import characters_as_bytes
+from voicenym.nets.words.whisper.whisper import KINDS, Whisper
+from voicenym.nets.words.whisper.whisper_decoding import Writing
+from voicenym.nets.words.whisper.whisper_vocabulary import characters_as_bytes
 
 SPECIAL = (
     "<|endoftext|>", "<|startoftranscript|>", "<|en|>", "<|de|>", "<|translate|>",

@@ -88,7 +88,8 @@ class MarkedDevice(TorchFunctionMode):
 
 @pytest.mark.parametrize("name", WITHOUT_NETWORKS)
 def test_no_operation_of_a_system_mixes_devices(name, talk, monkeypatch):
-    monkeypatch.setattr("voicenym.anonymizer.anonymizer.check_device", lambda device: None)
+    for module in ("system_streams", "whole_recordings"):
+        monkeypatch.setattr(f"voicenym.anonymizer.{module}.check_device", lambda device: None)
     samples, pseudonym = talk(0.5), Key(bytes(32)).pseudonym("a")
     expected = load(name)(Audio(samples, 16000), pseudonym).samples
     system = load(name, device=NAME)

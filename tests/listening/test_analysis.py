@@ -306,7 +306,7 @@ def test_a_report_is_one_page_that_needs_nothing(answered, tmp_path):
     }  # fmt: skip
 
 
-def test_few_listeners(answered):
+def test_one_listener_gives_no_agreement_and_no_mixed_model(answered):
     ratings, checks = answered
     one = [r for r in ratings if r.listener == "L001"]
     results = analyse(one, [c for c in checks if c.listener == "L001"])

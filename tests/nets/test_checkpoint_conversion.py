@@ -60,7 +60,7 @@ def test_a_soft_encoder(tmp_path):
     assert contents.load(tmp_path / "cut").config()["layers"] == 1
 
 
-def test_a_generator(tmp_path):
+def test_a_published_generator_is_converted_to_the_same_outputs(tmp_path):
     torch.manual_seed(0)
     size = GeneratorSize(rates=(5, 4, 2, 2, 2), kernels=(11, 8, 4, 4, 4), channels=32)
     generator = Generator(7, size).eval()

@@ -21,7 +21,7 @@ PIPELINE = "resynthesis/pipeline/bundled/ssl"
 LOADERS = {
     "nets/identity/bundled/autoencoder-small": "nets.identity.vector_autoencoder:load",
     "nets/identity/bundled/ecapa-small": "nets.identity.householder_checkpoint:load",
-    "nets/words/bundled/phones-small": "nets.words.phone_model:PhoneModel.load",
+    "nets/words/bundled/phones-small": "nets.words.phone_states.phone_model:PhoneModel.load",
     "nets/cloak/bundled/vcloak-small": "nets.cloak.cloak:Cloak.load",
     "resynthesis/codec/bundled/musa": "nets.codec.codec:Codec.load",
     "resynthesis/bundled/base": "resynthesis.bundled.model_parts:Parts.load",

@@ -11,8 +11,8 @@ import torch
 pytest.importorskip("safetensors")
 
 from voicenym.errors import AudioError, VoicenymError
-from voicenym.nets.words.character_model import CharacterModel
-from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+from voicenym.nets.words.ctc_networks.ctc import Alphabet
 from voicenym.recognition import available, recogniser
 from voicenym.recognition.ctc_recogniser import Decoding, decode, note
 from voicenym.recognition.language_model_weight import attach

@@ -12,10 +12,10 @@ pytest.importorskip("safetensors")
 pytest.importorskip("jiwer")
 
 from voicenym.errors import AudioError, VoicenymError
-from voicenym.nets.words.character_model import CharacterModel
-from voicenym.nets.words.ctc import Alphabet
-from voicenym.nets.words.phone_model import PhoneModel
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+from voicenym.nets.words.ctc_networks.ctc import Alphabet
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phones import States
 from voicenym.recognition import of_folder, recogniser
 from voicenym.recognition.ctc_recogniser import Trained
 from voicenym.recognition.hybrid_recogniser import BONUSES, WEIGHTS, Hybrid, Search, attach

@@ -40,7 +40,7 @@ def test_what_is_missing_is_listed_and_no_silent_gap(source):
         found.of(["u1", "u9", "u8"])
 
 
-def test_other_columns(tmp_path):
+def test_other_columns_are_read_where_they_are_named(tmp_path):
     path = tmp_path / "asr.tsv"
     path.write_text("id\thypothesis\na\tone two\n", "utf-8")
     with pytest.raises(CorpusError, match="no column 'utterance'; there are: id, hypothesis"):
@@ -68,7 +68,7 @@ def test_what_does_not_hold_together_is_an_error(tmp_path, content, stated):
         read_transcripts(path)
 
 
-def test_nothing_there(tmp_path):
+def test_a_missing_file_and_a_folder_without_transcripts_are_refused(tmp_path):
     with pytest.raises(CorpusError, match="cannot be read"):
         read_transcripts(tmp_path / "none")
     with pytest.raises(CorpusError, match="no transcripts here"):

@@ -69,7 +69,7 @@ def test_words_hold_no_tabs_or_lines():
         ("redact\t-\t-\tnames\t1\t...", "neither times nor words"),
     ],
 )
-def test_faulty_lines(tmp_path, line, message):
+def test_a_faulty_line_is_named(tmp_path, line, message):
     path = tmp_path / "found.txt"
     path.write_text(f"{HEAD}\n# recording {DIGEST}, 12.500 s\n{line}\n")
     with pytest.raises(RedactionError, match=message):
@@ -77,7 +77,7 @@ def test_faulty_lines(tmp_path, line, message):
 
 
 @pytest.mark.parametrize("data", [b"", b"hello\n", HEAD.encode(), b"\xff\xfe\x00", b"RIFF"])
-def test_other_files(tmp_path, data):
+def test_a_file_of_something_else_is_refused(tmp_path, data):
     path = tmp_path / "found.txt"
     path.write_bytes(data)
     with pytest.raises(RedactionError, match="no file of findings"):

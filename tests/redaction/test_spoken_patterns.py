@@ -26,7 +26,7 @@ def found(find, text):
         ("the nineties", ["nineties"]),
     ],
 )
-def test_numbers(text, expected):
+def test_spoken_and_written_numbers_are_found_whole(text, expected):
     assert found(numbers, text) == expected
 
 
@@ -42,12 +42,12 @@ def test_numbers(text, expected):
         ("in August", "August"),
     ],
 )
-def test_dates(text, expected):
+def test_spoken_and_written_dates_are_found(text, expected):
     assert expected in found(dates, text)
 
 
 @pytest.mark.parametrize("text", ["we may march on", "the second door", "he sat down"])
-def test_no_dates(text):
+def test_words_that_only_look_like_dates_are_not_found(text):
     assert found(dates, text) == []
 
 
@@ -61,7 +61,7 @@ def test_no_dates(text):
         ("flat number 12", "flat number 12"),
     ],
 )
-def test_addresses(text, expected):
+def test_addresses_and_postcodes_are_found(text, expected):
     assert expected in found(addresses, text)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
+from split_manifest import write_split
 
 from voicenym.registry import Entry
 from voicenym.reproduction.bench import Bench, Speech
@@ -24,17 +23,7 @@ def mute() -> Bench:
 def bench(corpus, spectrum, tmp_path, monkeypatch, brief) -> Bench:
     """Four speakers of the synthetic corpus are evaluated, two are the pool."""
     monkeypatch.setitem(verifiers.VERIFIERS.own, "resemblyzer", Entry(lambda: spectrum))
-    rows = ["utterance\tpath\tspeaker\tgender\tsplit"]
     root = tmp_path / "speech"
-    for recording in corpus:
-        target = root / recording.speaker / f"{recording.name}.wav"
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(recording.path, target)
-        split = "train" if recording.speaker in ("s4", "s5") else "dev"
-        rows.append(
-            f"{recording.name}\t{recording.speaker}/{recording.name}.wav\t{recording.speaker}\t"
-            f"{recording.sex}\t{split}"
-        )
-    (root / "manifest.tsv").write_text("\n".join(rows) + "\n")
+    write_split(corpus, root)
     speech = Speech(root, "dev", pool=root, pool_split="train")
     return Bench(TINY, tmp_path / "cache", speech, verifiers=("resemblyzer",))

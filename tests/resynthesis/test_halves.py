@@ -66,7 +66,7 @@ def test_each_part_hears_its_own(part, half, pipelines):
 
 
 @pytest.mark.parametrize("part", ["acoustic", "vocoder"])
-def test_the_laws(part, half):
+def test_a_half_obeys_the_laws_of_systems(part, half):
     system, audio = half(part), Audio(speech(), RATE)
     made = system(audio, KEY.pseudonym("a")).samples
     assert torch.equal(made, half(part)(audio, KEY.pseudonym("a")).samples)

@@ -225,7 +225,7 @@ class Plain:
 
 
 @pytest.mark.parametrize(("mask", "workers"), [(0, 1), (0o022, 1), (0, 2)])
-def test_decoded_speech(tmp_path, sample, umask, mask, workers):
+def test_decoded_speech_is_private(tmp_path, sample, umask, mask, workers):
     from voicenym.corpus.transforms import ORIGINAL
     from voicenym.training.speech.speech_cache import SpeechCache
 
@@ -246,7 +246,7 @@ def test_frames_of_speech(tmp_path, umask, mask):
 
 
 @MASKS
-def test_pools(tmp_path, umask, mask):
+def test_pools_are_private(tmp_path, umask, mask):
     import torch
 
     from voicenym.identity.pools.speaker_pool import Pool, load, save
@@ -259,7 +259,7 @@ def test_pools(tmp_path, umask, mask):
 
 
 @MASKS
-def test_keys(tmp_path, umask, mask):
+def test_keys_are_private(tmp_path, umask, mask):
     from voicenym.pseudonym import Key
 
     umask(mask)
@@ -341,7 +341,7 @@ def test_a_training_with_its_logs_checkpoints_and_speech(run, tmp_path, people):
 
 
 @pytest.mark.usefixtures("brief")
-def test_an_evaluation(run, tmp_path, people):
+def test_files_of_an_evaluation_are_private(run, tmp_path, people):
     pytest.importorskip("scipy")
     pytest.importorskip("matplotlib")
     out = tmp_path / "reports" / "one"

@@ -73,7 +73,7 @@ def test_an_output_that_is_put_back_is_done_again(batch, tmp_path):
     assert (tmp_path / "out/voicenym.jsonl").read_bytes() == log
 
 
-def test_overwriting_replaces(batch, tmp_path):
+def test_overwriting_replaces_a_changed_output_by_the_same_bytes(batch, tmp_path):
     batch()
     before = contents(tmp_path / "out")
     (tmp_path / "out/b.wav").write_bytes(b"edited")

@@ -79,19 +79,19 @@ def done(guard, tmp_path_factory) -> dict[str, str]:
     return dict(zip(there, written, strict=True))
 
 
-def test_small_commands(done):
+def test_small_commands_work_among_planted_modules(done):
     assert "mcadams" in done["systems"]
     assert "mcadams" in done["card"]
     assert "ecapa" in done["models"]
     assert done["version"].strip()
 
 
-def test_anonymize(guard, done):
+def test_anonymize_works_among_planted_modules(guard, done):
     """With workers: in ``test_execution.py``, by all the ways to start Python."""
     assert len(list((guard.folder / "base").rglob("*.wav"))) == 3
 
 
-def test_audit(done):
+def test_audit_works_among_planted_modules(done):
     pytest.importorskip("speechmos")
     assert "correlation" in done["audit"]
 

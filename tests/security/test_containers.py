@@ -255,7 +255,7 @@ def test_a_name_that_promises_raw_samples_is_not_believed(tmp_path):
 
 @pytest.mark.parametrize("folder", ["", "http:", "file:", "concat:x"])
 @pytest.mark.parametrize("name", ["http:clip.mkv", "concat:decoy.wav|x.mkv", "-film.mkv"])
-def test_films_too(tmp_path, monkeypatch, folder, name):
+def test_films_of_names_like_addresses_are_read_and_written(tmp_path, monkeypatch, folder, name):
     import av
 
     monkeypatch.chdir(tmp_path)

@@ -38,12 +38,12 @@ def here(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("text", ["./a", "a/", "/a", "../a", "a/b", ".", ".."])
-def test_paths(text):
+def test_a_text_with_separators_or_of_dots_is_a_path_and_stays_as_it_is(text):
     assert is_path(text)
     assert as_path(text) == text
 
 
-def test_names():
+def test_a_bare_name_is_no_path_and_a_path_is_written_as_one():
     assert not is_path("ecapa-small")
     assert as_path(Path("./ecapa-small")) == "./ecapa-small"
 

@@ -136,7 +136,7 @@ def test_nothing_is_written_that_does_not_hold(talk, credential_files, tmp_path)
         marks.sign(tmp_path / "out.wav", tmp_path / "twice.wav", good)
 
 
-def test_faulty_credentials(credential_files, tmp_path):
+def test_faulty_credentials_are_named_with_the_file(credential_files, tmp_path):
     chain, key = credential_files
     with pytest.raises(VoicenymError, match="no algorithm"):
         marks.read_credential(chain, key, "rsa")

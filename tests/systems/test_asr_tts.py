@@ -13,6 +13,7 @@ import torch
 from scripted_retelling import ScriptedListener, ScriptedSynthesiser
 
 from voicenym import Audio, load
+from voicenym.anonymizer.whole_recordings import profile_of
 from voicenym.corpus.batches.single_file import anonymize_file
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError, WeightsError
 from voicenym.pseudonym import Key
@@ -130,7 +131,7 @@ def test_what_lasts_too_long_is_spoken_faster_before_the_next_phrase(scripted):
 def test_words_that_do_not_fit_are_told(scripted):
     scripted("x" * 400)
     system = load("asr-tts", timing="keep")
-    profile = system._profile(TWO[None, : 3 * RATE], RATE)
+    profile = profile_of(system, TWO[None, : 3 * RATE], RATE)
     stream = system.stream(KEY.pseudonym("a"), RATE, profile=profile)
     made = stream.finish(TWO[: 3 * RATE])
     assert made.shape == (3 * RATE,)
@@ -146,7 +147,7 @@ def test_what_cannot_be_retold_is_silent_and_told(scripted, monkeypatch):
     monkeypatch.setattr(AsrTts, "opened_listener", lambda system: Deaf())
     for timing in ("keep", "loose", "free"):
         system = load("asr-tts", timing=timing)
-        profile = system._profile(TWO[None], RATE)
+        profile = profile_of(system, TWO[None], RATE)
         stream = system.stream(KEY.pseudonym("a"), RATE, profile=profile)
         assert not stream.finish(TWO).any()
         assert stream.warnings == (
@@ -165,7 +166,7 @@ def test_a_silent_output_is_told_also_without_a_reason(scripted, monkeypatch):
     scripted()
     monkeypatch.setattr(AsrTts, "opened_listener", lambda system: Deaf())
     system = load("asr-tts")
-    stream = system.stream(KEY.pseudonym("a"), RATE, profile=system._profile(TWO[None], RATE))
+    stream = system.stream(KEY.pseudonym("a"), RATE, profile=profile_of(system, TWO[None], RATE))
     assert not stream.finish(TWO).any()
     assert stream.warnings == ("nothing was retold: the output is silent",)
 
@@ -249,7 +250,7 @@ def test_real_models_retell_a_sentence_and_silence_a_tone(real, say):
     real.check()
     sentence, rate = soundfile.read(say("The weather is fine today."), dtype="float32")
     samples = torch.nn.functional.pad(torch.from_numpy(sentence), (rate, rate))
-    profile = real._profile(samples[None], rate)
+    profile = profile_of(real, samples[None], rate)
     text = " ".join(phrase.text for phrase in profile.rows[0].phrases).lower()
     assert "weather" in text
     assert "today" in text
@@ -257,7 +258,7 @@ def test_real_models_retell_a_sentence_and_silence_a_tone(real, say):
     two = real(Audio(samples, rate), KEY.pseudonym("a"))
     assert torch.equal(one.samples, two.samples)
     assert one.samples.shape == samples.shape
-    heard = replace(real, synthesiser=real.synthesiser)._profile(one.samples[None], rate)
+    heard = profile_of(replace(real, synthesiser=real.synthesiser), one.samples[None], rate)
     assert "weather" in " ".join(phrase.text for phrase in heard.rows[0].phrases).lower()
     time = torch.arange(4 * rate) / rate
     chord = sum(0.1 * torch.sin(2 * torch.pi * f * time) for f in (220.0, 277.2, 329.6))

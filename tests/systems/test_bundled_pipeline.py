@@ -498,7 +498,7 @@ def joined(folder, rows, seconds):
     return voicenym.Audio(torch.cat(parts)[: seconds * audio.rate], audio.rate)
 
 
-def test_real_speech(speech_folder):
+def test_real_arabic_is_refused_and_real_english_is_not(speech_folder):
     """Arabic of speakers that nothing was trained on is refused, English of others is not."""
     with (speech_folder / "manifest.tsv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))

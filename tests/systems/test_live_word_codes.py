@@ -8,8 +8,8 @@ from voicenym import Key
 from voicenym.anonymizer import system_class
 from voicenym.errors import AudioError, UnknownSystemError, VoicenymError
 from voicenym.nets.weights.weights_home import VARIABLE
-from voicenym.nets.words import live_word_codes
-from voicenym.nets.words.live_word_codes import LiveWordCodes
+from voicenym.nets.words.word_codes import live_word_codes
+from voicenym.nets.words.word_codes.live_word_codes import LiveWordCodes
 from voicenym.resynthesis.pipeline import assembly, conditioning, live_content, live_core
 
 pytestmark = pytest.mark.slow

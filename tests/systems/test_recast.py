@@ -122,17 +122,6 @@ def test_a_live_stream_comes_to_warp_as_a_file_is_warped(f0, monkeypatch):
     assert apart < 0.22  # dB; 0.28 and 0.79 where the warp does not follow
 
 
-@pytest.mark.parametrize("levels", [[0.0, 1.0], [0.0, 0.2, 0.4, 1.0], None])
-def test_shares_of_pulses_and_noise_are_looked_up_by_the_voicing(levels):
-    core = load("recast").core([KEY.pseudonym("a"), KEY.pseudonym("b")], RATE, None)
-    generator = torch.Generator().manual_seed(1)
-    voicing = torch.rand(2, 200, generator=generator)
-    if levels is not None:
-        voicing = torch.tensor(levels)[(voicing * len(levels)).long()]
-    for found, expected in zip(core._shares(voicing), core._shares_of(voicing), strict=True):
-        assert torch.equal(found, expected)
-
-
 def live(system, signal, *sizes, name="b"):
     stream = system.stream(KEY.pseudonym(name), RATE, low_delay=True)
     parts = signal.split(list(sizes)) if sizes else [signal]

@@ -61,7 +61,7 @@ def small_word_codes():
     """A content encoder of twelve word codes, with random weights."""
     import torch
 
-    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 
     torch.manual_seed(0)
     small = {"width": 16, "heads": 2, "layers": 1, "bands": 8, "states": 100, "tokens": 10}
@@ -78,7 +78,7 @@ def whisper():
     """A tiny recogniser of random weights, for losses."""
     import torch
 
-    from voicenym.nets.words.whisper import Whisper
+    from voicenym.nets.words.whisper.whisper import Whisper
 
     torch.manual_seed(0)
     made = Whisper(width=16, heads=2, layers=3, states=100, tokens=20)

@@ -10,8 +10,8 @@ import pytest
 from voicenym.errors import VoicenymError
 from voicenym.nets import hub
 from voicenym.nets.checkpoint_conversion import convert
-from voicenym.nets.words.ctranslate2_folder import check
-from voicenym.nets.words.whisper_published import published
+from voicenym.nets.words.whisper.ctranslate2_folder import check
+from voicenym.nets.words.whisper.whisper_published import published
 from voicenym.transcription.faster_whisper_words import FasterWhisperWords, at_hand, folder_of
 
 BINARY = b"\x06\x00\x00\x00\x0c\x00WhisperSpec\x00\x03\x00\x00\x00" + bytes(8)

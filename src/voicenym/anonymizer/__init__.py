@@ -9,13 +9,7 @@ recording, with its own pseudonym, so that channels and utterances are batched a
 surrounds the core (sample rates, channels, exact length, range, chunking) is done here, once.
 """
 
-from voicenym.anonymizer.anonymizer import (
-    BLOCK_SECONDS,
-    BY_SIGNAL,
-    BY_VERIFIERS,
-    COMPARISONS,
-    Anonymizer,
-)
+from voicenym.anonymizer.anonymizer import Anonymizer
 from voicenym.anonymizer.card import Card, Figure
 from voicenym.anonymizer.declaration import Declaration
 from voicenym.anonymizer.devices import check_device
@@ -40,6 +34,8 @@ from voicenym.anonymizer.stream import (
     Stream,
     working_rate,
 )
+from voicenym.anonymizer.system_traits import BY_SIGNAL, BY_VERIFIERS, COMPARISONS
+from voicenym.anonymizer.whole_recordings import BLOCK_SECONDS
 
 __all__ = [
     "BLOCK_SECONDS",

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar, cast
 
-from voicenym.anonymizer.anonymizer import Anonymizer, listed
+from voicenym.anonymizer.anonymizer import Anonymizer
 from voicenym.anonymizer.declaration import Declaration, NotConstantError, of_class, of_source
+from voicenym.anonymizer.system_revisions import listed
 from voicenym.anonymizer.wished_voice import check_wish
 from voicenym.errors import UnknownSystemError, WeightsError
 from voicenym.nets.names_and_paths import as_path

@@ -61,6 +61,54 @@ _KOKORO_VOICES = (
 """Voices of American and British English of Kokoro 1.0."""
 _LIBRITTS = "en/en_US/libritts_r/medium/en_US-libritts_r-medium.onnx"
 
+
+def _whisper(
+    size: str, layers: str, megabytes: int, used_by: str = "evaluate --recogniser whisper"
+) -> Published:
+    """OpenAI's Whisper of English.
+
+    Args:
+        size: name of the model.
+        layers: of encoder and decoder, and their width, for the description.
+        megabytes, used_by: as of :class:`Published`.
+    """
+    return Published(
+        name=f"whisper-{size}",
+        what=f"Whisper {size}: recogniser of English, {layers} numbers on either side",
+        licence="MIT",
+        commercial=True,
+        megabytes=megabytes,
+        used_by=used_by,
+        repository=f"openai/whisper-{size}",
+        files=("model.safetensors", "config.json", "generation_config.json", "tokenizer.json"),
+        convert="whisper",
+        papers="Radford et al., ICML 2023",
+    )
+
+
+def _faster_whisper(size: str, languages: str, megabytes: int, *others: str) -> Published:
+    """Whisper in the format of CTranslate2, as SYSTRAN converted it.
+
+    Args:
+        size: name of the model.
+        languages: that it knows, for the description.
+        megabytes: as of :class:`Published`.
+        others: files beside model, configuration and tokenizer.
+    """
+    return Published(
+        name=f"faster-whisper-{size}",
+        what=f"Whisper {size} for faster-whisper: {languages} with times of words",
+        licence="MIT",
+        commercial=True,
+        megabytes=megabytes,
+        used_by="transcribe, redact, anonymize --redact: --recogniser NAME",
+        repository=f"Systran/faster-whisper-{size}",
+        files=("model.bin", "config.json", "tokenizer.json", *others),
+        convert="ctranslate2",
+        papers="Radford et al., ICML 2023",
+    )
+
+
 CATALOGUE: tuple[Published, ...] = (
     Published(
         name="ecapa-voxceleb",
@@ -160,95 +208,19 @@ CATALOGUE: tuple[Published, ...] = (
         convert="wav2vec2",
         papers="Pratap et al., JMLR 2024",
     ),
-    Published(
-        name="whisper-tiny.en",
-        what="Whisper tiny.en: recogniser of English, four layers of 384 numbers on either side",
-        licence="MIT",
-        commercial=True,
-        megabytes=151,
-        used_by="evaluate --recogniser whisper; train word-codes --whisper NAME",
-        repository="openai/whisper-tiny.en",
-        files=("model.safetensors", "config.json", "generation_config.json", "tokenizer.json"),
-        convert="whisper",
-        papers="Radford et al., ICML 2023",
+    _whisper(
+        "tiny.en",
+        "four layers of 384",
+        151,
+        "evaluate --recogniser whisper; train word-codes --whisper NAME",
     ),
-    Published(
-        name="whisper-base.en",
-        what="Whisper base.en: recogniser of English, six layers of 512 numbers on either side",
-        licence="MIT",
-        commercial=True,
-        megabytes=290,
-        used_by="evaluate --recogniser whisper",
-        repository="openai/whisper-base.en",
-        files=("model.safetensors", "config.json", "generation_config.json", "tokenizer.json"),
-        convert="whisper",
-        papers="Radford et al., ICML 2023",
-    ),
-    Published(
-        name="whisper-small.en",
-        what="Whisper small.en: recogniser of English, twelve layers of 768 numbers on either side",
-        licence="MIT",
-        commercial=True,
-        megabytes=967,
-        used_by="evaluate --recogniser whisper",
-        repository="openai/whisper-small.en",
-        files=("model.safetensors", "config.json", "generation_config.json", "tokenizer.json"),
-        convert="whisper",
-        papers="Radford et al., ICML 2023",
-    ),
-    Published(
-        name="faster-whisper-tiny.en",
-        what="Whisper tiny.en for faster-whisper: English with times of words",
-        licence="MIT",
-        commercial=True,
-        megabytes=76,
-        used_by="transcribe, redact, anonymize --redact: --recogniser NAME",
-        repository="Systran/faster-whisper-tiny.en",
-        files=("model.bin", "config.json", "tokenizer.json", "vocabulary.txt"),
-        convert="ctranslate2",
-        papers="Radford et al., ICML 2023",
-    ),
-    Published(
-        name="faster-whisper-small.en",
-        what="Whisper small.en for faster-whisper: English with times of words",
-        licence="MIT",
-        commercial=True,
-        megabytes=484,
-        used_by="transcribe, redact, anonymize --redact: --recogniser NAME",
-        repository="Systran/faster-whisper-small.en",
-        files=("model.bin", "config.json", "tokenizer.json", "vocabulary.txt"),
-        convert="ctranslate2",
-        papers="Radford et al., ICML 2023",
-    ),
-    Published(
-        name="faster-whisper-small",
-        what="Whisper small for faster-whisper: 99 languages with times of words",
-        licence="MIT",
-        commercial=True,
-        megabytes=484,
-        used_by="transcribe, redact, anonymize --redact: --recogniser NAME",
-        repository="Systran/faster-whisper-small",
-        files=("model.bin", "config.json", "tokenizer.json", "vocabulary.txt"),
-        convert="ctranslate2",
-        papers="Radford et al., ICML 2023",
-    ),
-    Published(
-        name="faster-whisper-large-v3",
-        what="Whisper large-v3 for faster-whisper: 100 languages with times of words",
-        licence="MIT",
-        commercial=True,
-        megabytes=3090,
-        used_by="transcribe, redact, anonymize --redact: --recogniser NAME",
-        repository="Systran/faster-whisper-large-v3",
-        files=(
-            "model.bin",
-            "config.json",
-            "tokenizer.json",
-            "vocabulary.json",
-            "preprocessor_config.json",
-        ),
-        convert="ctranslate2",
-        papers="Radford et al., ICML 2023",
+    _whisper("base.en", "six layers of 512", 290),
+    _whisper("small.en", "twelve layers of 768", 967),
+    _faster_whisper("tiny.en", "English", 76, "vocabulary.txt"),
+    _faster_whisper("small.en", "English", 484, "vocabulary.txt"),
+    _faster_whisper("small", "99 languages", 484, "vocabulary.txt"),
+    _faster_whisper(
+        "large-v3", "100 languages", 3090, "vocabulary.json", "preprocessor_config.json"
     ),
     Published(
         name="kokoro-82m",

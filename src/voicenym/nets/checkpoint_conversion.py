@@ -158,8 +158,8 @@ def _hifigan(checkpoint: Path, folder: Path, options: Options) -> str:
 
 
 def _whisper(checkpoint: Path, folder: Path, options: Options) -> str:
-    from voicenym.nets.words.ctranslate2_binary import BINARY
-    from voicenym.nets.words.whisper_published import published, save_published
+    from voicenym.nets.words.whisper.ctranslate2_binary import BINARY
+    from voicenym.nets.words.whisper.whisper_published import published, save_published
 
     place = checkpoint if checkpoint.is_dir() else checkpoint.parent
     found = published(place)
@@ -170,7 +170,7 @@ def _whisper(checkpoint: Path, folder: Path, options: Options) -> str:
 
 
 def _ctranslate2(checkpoint: Path, folder: Path, options: Options) -> str:
-    from voicenym.nets.words.ctranslate2_folder import copy
+    from voicenym.nets.words.whisper.ctranslate2_folder import copy
 
     return copy(checkpoint if checkpoint.is_dir() else checkpoint.parent, folder)
 
@@ -204,9 +204,9 @@ def _dvector(checkpoint: Path, folder: Path, options: Options) -> str:
 
 
 def _deepspeech2(checkpoint: Path, folder: Path, options: Options) -> str:
-    from voicenym.nets.words.character_model import CharacterModel
-    from voicenym.nets.words.ctc import Alphabet
-    from voicenym.nets.words.deepspeech import LABELS, DeepSpeech2
+    from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+    from voicenym.nets.words.ctc_networks.ctc import Alphabet
+    from voicenym.nets.words.ctc_networks.deepspeech import LABELS, DeepSpeech2
 
     net = DeepSpeech2.from_published(pickles.state(checkpoint), str(checkpoint))
     if net.config.tokens != len(LABELS):

@@ -104,7 +104,7 @@ def of_folder(folder: Path | str) -> Trained | Hybrid | WhisperRecogniser:
     from pathlib import Path
 
     from voicenym.nets.checkpoint import configuration
-    from voicenym.nets.words.phone_model import holds_phones
+    from voicenym.nets.words.phone_states.phone_model import holds_phones
     from voicenym.recognition.ctc_recogniser import Trained
     from voicenym.recognition.hybrid_recogniser import Hybrid
     from voicenym.recognition.whisper_recogniser import WhisperRecogniser

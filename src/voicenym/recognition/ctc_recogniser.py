@@ -14,8 +14,8 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.checkpoint import fingerprint
-from voicenym.nets.words import ctc
-from voicenym.nets.words.character_model import CharacterModel
+from voicenym.nets.words.ctc_networks import ctc
+from voicenym.nets.words.ctc_networks.character_model import CharacterModel
 from voicenym.recognition.interface import Recogniser, Recording, checked, digest_of
 from voicenym.recognition.language_models.arpa import read_arpa
 from voicenym.recognition.language_models.ngram import NGram

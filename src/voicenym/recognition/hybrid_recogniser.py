@@ -14,7 +14,7 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.metrics import normalise, word_errors
 from voicenym.nets.checkpoint import fingerprint
-from voicenym.nets.words.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
 from voicenym.private import write_inside
 from voicenym.recognition.ctc_recogniser import SHORTEST, note
 from voicenym.recognition.interface import Recogniser, Recording, checked, digest_of
@@ -173,7 +173,7 @@ def attach(
     """Add a lexicon and an n-gram model to a phone network's folder; tune its weight.
 
     Args:
-        folder: that :meth:`~voicenym.nets.words.phone_model.PhoneModel.save` wrote.
+        folder: that :meth:`~voicenym.nets.words.phone_states.phone_model.PhoneModel.save` wrote.
         texts: to train the n-gram model on, not normalised.
         lexicon: pronunciations of their words; words that it lacks cannot be recognised.
         held_out: samples ``[time]`` at 16 kHz and texts that are not among these.

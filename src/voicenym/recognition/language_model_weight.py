@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from voicenym.metrics import normalise, word_errors
-from voicenym.nets.words import ctc
-from voicenym.nets.words.character_model import CharacterModel
+from voicenym.nets.words.ctc_networks import ctc
+from voicenym.nets.words.ctc_networks.character_model import CharacterModel
 from voicenym.private import write_inside
 from voicenym.recognition.ctc_recogniser import Decoding, decode, note
 from voicenym.recognition.language_models.arpa import write_arpa

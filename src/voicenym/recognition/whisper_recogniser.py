@@ -1,8 +1,8 @@
 """Whisper as a recogniser: greedy decoding of published or fine-tuned weights, window by window.
 
 Radford et al., "Robust speech recognition via large-scale weak supervision", ICML 2023. The network
-is :mod:`voicenym.nets.words.whisper`, without another library, so that a figure depends only on the
-weights. It has no information on the expected texts.
+is :mod:`voicenym.nets.words.whisper.whisper`, without another library, so that a figure depends
+only on the weights. It has no information on the expected texts.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from voicenym.nets import hub
 from voicenym.nets.catalogue import CATALOGUE
 from voicenym.nets.checkpoint import configuration, fingerprint
 from voicenym.nets.names_and_paths import as_path, is_hub_name, is_path
-from voicenym.nets.words.whisper import STATE
-from voicenym.nets.words.whisper_decoding import MOST_TOKENS, Writing, greedy
-from voicenym.nets.words.whisper_published import ENGLISH, published
-from voicenym.nets.words.whisper_vocabulary import Vocabulary
+from voicenym.nets.words.whisper.whisper import STATE
+from voicenym.nets.words.whisper.whisper_decoding import MOST_TOKENS, Writing, greedy
+from voicenym.nets.words.whisper.whisper_published import ENGLISH, published
+from voicenym.nets.words.whisper.whisper_vocabulary import Vocabulary
 from voicenym.recognition.interface import RATE, Recogniser, Recording, checked
 from voicenym.recognition.split_points import split_point
 from voicenym.recognition.transcript_cache import loop_notes

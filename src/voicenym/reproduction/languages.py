@@ -1,7 +1,7 @@
 """Figures by language: each corpus of the speech given is one language.
 
 The corpora of a manifest tell the languages, such as ``espeak-fr-fr`` and ``arabic_cmds``;
-``benchmarks/studies/other_languages.py`` makes such a manifest.
+``benchmarks/studies/languages/other_languages.py`` makes such a manifest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WORDS = "no recogniser of this language is at hand"
 UTMOS = "UTMOS needs its published weights, which are not at hand; DNSMOS stands in the last panel"
 NO_SPEECH = (
     "needs speech with a language in each corpus: languages.tsv of "
-    "benchmarks/studies/other_languages.py --distinct"
+    "benchmarks/studies/languages/other_languages.py --distinct"
 )
 NO_MANDARIN = f"the speech given has no corpus {MANDARIN}; {NO_SPEECH}"
 RESTS = "rests on synthetic speech: sentences of programs, read by the voices of espeak-ng"

@@ -20,6 +20,7 @@ from voicenym.dsp.envelopes.typical_envelope import (
     around_average,
     reference_envelope,
 )
+from voicenym.dsp.mixed_excitation import MixedExcitation
 from voicenym.dsp.overlap_add import OverlapAdd
 from voicenym.dsp.pitch.f0_statistics import (
     TYPICAL_LOG_F0,
@@ -47,9 +48,6 @@ SHORT_FRAMES = (0.010, 2)
 """Hop in seconds, and hops of a frame, of live streams with a short delay."""
 SHORT_LOOKAHEAD = 1
 """Frames that the F0 tracker looks ahead with a short delay; each makes F0 10 ms later."""
-
-FEW_LEVELS = 8
-"""Frames for each level of voicing from which on a table of levels costs less than the frames."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +194,8 @@ class _Core:
         self._register = torch.tensor([system.mean_log_f0(p) for p in pseudonyms], device=device)
         self._range = draw("range", 0.12, 0.24)
         self._length = draw("length", -system.length, system.length)
-        self._cutoff = draw("cutoff", 3000.0, 6000.0)
+        cutoff = draw("cutoff", 3000.0, 6000.0)
+        self._excitation = MixedExcitation(cutoff, rate, self._frames.bins)
         bends = [p.uniforms("recast.bends", 3, -1.0, 1.0) for p in pseudonyms]
         sizes = system.bend / torch.tensor([1.0, 2.0, 3.0])
         self._bends = (torch.tensor(bends) * sizes).to(device)
@@ -313,7 +312,7 @@ class _Core:
         voiced = voicing[..., sizes.length // 2]
         if self._voicing is not None:
             voiced = self._voicing(signal, voiced)
-        harmonic, noisy = self._shares(voiced)
+        harmonic, noisy = self._excitation(voiced)
         source = _weighted(torch.fft.rfft(pulses * sizes.window), harmonic)
         source += _weighted(torch.fft.rfft(noise * sizes.window), noisy)
         made = torch.fft.irfft(source.mul_(filters), n=sizes.length)
@@ -321,27 +320,6 @@ class _Core:
         return envelope.keep_energy(
             made.mul_(sizes.window), windowed.mul_(sizes.window), 2 * sizes.hop / sizes.length
         )
-
-    def _shares(self, voicing: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Magnitudes of pulses and of noise by frequency, ``[row, frame, bin]``, from the voicing
-        ``[row, frame]`` in the middle of frames.
-
-        Most frames are voiced or not and few lie between: each of these voicings is computed once.
-        """
-        levels, which = torch.unique(voicing, return_inverse=True)
-        if len(levels) * FEW_LEVELS > voicing.shape[1]:
-            return self._shares_of(voicing)
-        rows = torch.arange(self._rows, device=which.device)[:, None]
-        harmonic, noisy = self._shares_of(levels.expand(self._rows, -1))
-        return harmonic[rows, which], noisy[rows, which]
-
-    def _shares_of(self, voicing: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """:meth:`_shares`, computed for each voicing."""
-        bins = self._frames.bins
-        frequency = torch.linspace(0.0, 0.5 * self._rate, bins, device=voicing.device)
-        below = torch.sigmoid((self._cutoff[:, None, None] - frequency) / 400.0)
-        share = voicing[..., None] * below
-        return share.sqrt(), (1.0 - share).sqrt_()
 
     def _envelopes(self, signal: torch.Tensor, windowed: torch.Tensor) -> torch.Tensor:
         """Log envelopes ``[row, frame, bin]`` of frames; the first pass may have some already."""

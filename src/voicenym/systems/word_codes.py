@@ -16,7 +16,7 @@ from voicenym.identity.pools.sex_rule import Rule
 from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.matrix_precision import SINGLE, unfit
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.nets.words.live_word_codes import LiveWordCodes
+from voicenym.nets.words.word_codes.live_word_codes import LiveWordCodes
 from voicenym.pseudonym import Pseudonym
 from voicenym.resynthesis.pipeline import assembly, later_modules
 from voicenym.resynthesis.pipeline.live_content import LiveSteps
@@ -62,8 +62,8 @@ class WordCodes(Pipeline):
 
     Attributes:
         live_encoder_from: revision from which live streams of the bundled weights have the live
-            encoder (:mod:`voicenym.nets.words.live_word_codes`); those of weights of one's own
-            have it where it is there.
+            encoder (:mod:`voicenym.nets.words.word_codes.live_word_codes`); those of weights of
+            one's own have it where it is there.
         of_recordings_alone: revision that changed recordings, and not live streams.
         short_delay_from: revision from which the bundled live encoder knows short delays.
     """

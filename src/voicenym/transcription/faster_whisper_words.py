@@ -17,7 +17,7 @@ from voicenym.nets import hub
 from voicenym.nets.catalogue import CATALOGUE, known
 from voicenym.nets.checkpoint import DIGEST, configuration
 from voicenym.nets.names_and_paths import HUB_NAME, as_path, is_path, unambiguous
-from voicenym.nets.words.ctranslate2_folder import check
+from voicenym.nets.words.whisper.ctranslate2_folder import check
 from voicenym.recognition.interface import Recording, checked
 from voicenym.transcription.timed_words import Word
 from voicenym.transcription.word_recogniser import Heard

@@ -199,7 +199,7 @@ def test_an_unknown_command_is_refused_with_the_near_names(capsys):
 
 def test_a_group_imports_a_command_when_it_is_called():
     class Example(Group):
-        entries = (Entry("key", "Section", "voicenym.apps.cli.key", "One line."),)
+        entries = (Entry("key", "Section", "voicenym.apps.cli.commands.key", "One line."),)
 
     group = typer.main.get_command(_with_callback(new_app("An example.", Example)))
     context = typer.Context(group, info_name="example")

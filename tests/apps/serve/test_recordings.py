@@ -17,6 +17,7 @@ import httpx
 import numpy as np
 import pytest
 import soundfile
+from awaited import until
 
 from voicenym.apps.serve.forms.setting_fields import EXAMPLE
 from voicenym.audio import read
@@ -220,16 +221,6 @@ def test_a_client_that_leaves_in_mid_upload_leaves_nothing(server, speech):
         client.sendall(head.encode() + speech[:5000])
         until(lambda: server.left())
     until(lambda: not server.left())
-
-
-def until(condition):
-    """Wait for a condition, which a live server makes true."""
-    done = threading.Event()
-    for _ in range(600):
-        if condition():
-            return
-        done.wait(0.1)
-    raise AssertionError("it did not come")
 
 
 def test_large_uploads_are_refused_stated_and_chunked(server):

@@ -36,7 +36,7 @@ def test_clients_are_kept_by_salted_hash_and_forgotten(monkeypatch):
     assert "192.0.2" not in repr(vars(rate))
 
 
-def test_no_limit():
+def test_a_rate_of_zero_limits_nobody():
     rate = RequestRate(0.0, 1)
     for _ in range(100):
         rate.check("a")

@@ -200,7 +200,7 @@ def test_which_fallback_a_user_gets():
             fallback_of("nosuch", system, KEY)
 
 
-def test_in_memory(recordings):
+def test_in_memory_the_fallback_takes_what_the_system_refuses_and_warns(recordings):
     loud, quiet = (voicenym.read(path) for path in recordings)
     assert torch.equal(
         voicenym.anonymize(loud, PSEUDONYM, "choosy").samples,

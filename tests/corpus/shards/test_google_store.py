@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlparse
 import pytest
 from shard_material import said, tree, web_shard
 
-from voicenym.corpus.shards.stores import object_store
+from voicenym.corpus.shards.stores import object_writes
 
 os.environ.setdefault("GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", "false")  # asks by gRPC else
 fsspec = pytest.importorskip("fsspec")
@@ -111,7 +111,7 @@ def test_shards_of_googles_store_are_read_written_once_and_never_replaced(
 def test_a_name_is_taken_once(google, tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"first")
-    assert object_store.upload(path, "gs://corpus/a", overwrite=False)
+    assert object_writes.upload(path, "gs://corpus/a", overwrite=False)
     Path(path).write_bytes(b"second")
-    assert not object_store.upload(path, "gs://corpus/a", overwrite=False)
+    assert not object_writes.upload(path, "gs://corpus/a", overwrite=False)
     assert google.cat_file("corpus/a") == b"first"

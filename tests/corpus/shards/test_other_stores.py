@@ -8,7 +8,7 @@ from typing import ClassVar
 import pytest
 from shard_material import said, sound, web_shard
 
-from voicenym.corpus.shards.stores import object_store
+from voicenym.corpus.shards.stores import object_store, object_writes
 from voicenym.errors import DependencyError
 
 fsspec = pytest.importorskip("fsspec")
@@ -47,11 +47,11 @@ def test_a_package_that_would_replace_objects_is_refused(monkeypatch):
     def put_file(self, lpath, rpath, callback=None, **options):
         raise AssertionError
 
-    object_store.check_writable("memory://out")
+    object_writes.check_writable("memory://out")
     monkeypatch.setattr(fsspec.AbstractFileSystem, "put_file", put_file)
     monkeypatch.setattr(fsspec, "filesystem", lambda scheme: MemoryFileSystem())
     with pytest.raises(DependencyError, match=r"would replace .*; pip install --upgrade fsspec s3"):
-        object_store.check_writable("s3://corpus/out")
+        object_writes.check_writable("s3://corpus/out")
 
 
 def forget(scheme: str) -> None:

@@ -131,7 +131,7 @@ def test_an_interrupted_run_ends_though_its_store_never_answers(store, monkeypat
     state = shard_ledger.ledger_of("s3://corpus/out", ["0.tar"])
     state.__enter__()
     assert status_of_store("s3://corpus/out").process == os.getpid()
-    monkeypatch.setattr(shard_ledger.object_store, "remove", lambda _: answered.wait())
+    monkeypatch.setattr(shard_ledger.object_writes, "remove", lambda _: answered.wait())
     state.__exit__(KeyboardInterrupt, KeyboardInterrupt(), None)
     answered.set()
     assert any("/run/" in name for name in objects("s3://corpus/out"))

@@ -19,6 +19,7 @@ import pytest
 import soundfile
 import torch
 
+import voicenym
 from voicenym.corpus import embedder
 from voicenym.corpus.batches.batch_runner import Job, run
 from voicenym.corpus.batches.engines import LOCAL, RayEngine, engine_of
@@ -26,10 +27,11 @@ from voicenym.corpus.embedder import Embedder
 from voicenym.corpus.plans.file_plan import plan
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import ORIGINAL, Anonymize, Transform
-from voicenym.corpus.workers import ray_pool, ray_session
+from voicenym.corpus.workers import ray_nodes, ray_pool, ray_session
 from voicenym.corpus.workers.ray_pool import MOST_BATCH, RayPool
 from voicenym.corpus.workers.ray_session import RaySession
 from voicenym.corpus.workers.worker_pool import Death
+from voicenym.corpus.workers.worker_process import DONE
 from voicenym.errors import CorpusError, DependencyError, WeightsError
 from voicenym.pseudonym import Key
 from voicenym.verification.verifiers import verifier
@@ -220,10 +222,10 @@ def test_there_are_as_many_workers_as_the_nodes_have_gpus_for(monkeypatch):
         {"Alive": True, "Resources": {"CPU": 16.0}},
         {"Alive": False, "Resources": {"GPU": 8.0}},
     ]
-    monkeypatch.setattr(ray_pool, "imported", lambda: SimpleNamespace(nodes=lambda: nodes))
-    assert [ray_pool._places(gpus) for gpus in (1.0, 0.25, 0.3, 2.0)] == [3, 12, 9, 1]
+    monkeypatch.setattr(ray_nodes, "imported", lambda: SimpleNamespace(nodes=lambda: nodes))
+    assert [ray_nodes.gpu_places(gpus) for gpus in (1.0, 0.25, 0.3, 2.0)] == [3, 12, 9, 1]
     with pytest.raises(CorpusError, match="the most are 2"):
-        ray_pool._places(4.0)
+        ray_nodes.gpu_places(4.0)
 
 
 def test_tasks_are_drawn_as_they_are_needed(session):
@@ -390,7 +392,7 @@ def actors_that(fates, monkeypatch):
         raise Lost("the node is gone")
 
     for begins in fates:
-        fate = (lambda: (ray_pool.DONE, ray_pool.voicenym.__version__)) if begins else dies
+        fate = (lambda: (DONE, voicenym.__version__)) if begins else dies
         actor = ray_pool._Actor(None, fate)
         pool._actors = [actor]
         list(pool._settled())

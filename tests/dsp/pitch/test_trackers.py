@@ -55,7 +55,7 @@ def test_silence_and_short_clips(name, samples):
     assert (tracker(name)(torch.zeros(1, 800), RATE).f0 == 0).all()
 
 
-def test_limits(name):
+def test_f0_within_the_limits_is_found(name):
     track = tracker(name, lowest=150.0, highest=300.0)(tone(220.0)[None], RATE)
     assert (track.f0[0, 6:-6] / 220 - 1).abs().max() < 0.01
 

@@ -65,7 +65,7 @@ def test_noise_bears_no_pitch_and_silence_neither():
 
 
 @pytest.mark.parametrize("samples", [0, 1, 159, 161, 800])
-def test_short_recordings(samples):
+def test_short_recordings_have_a_value_for_each_frame(samples):
     f0, merit = Yaapt()(steady(150.0)[None, :samples], RATE)
     assert f0.shape == merit.shape == (1, -(-samples // 160))
     assert f0.isfinite().all()

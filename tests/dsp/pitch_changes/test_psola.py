@@ -56,7 +56,7 @@ def test_unchanged_pitch_is_nearly_the_identity():
     assert error < 1e-4
 
 
-def test_spread():
+def test_the_deviation_of_f0_is_scaled_by_the_spread():
     signal = voice()
     out = run(signal, [Retuning(125.0, 125.0, spread=0.5)])
     before, after = track(signal), track(out)
@@ -86,7 +86,7 @@ def test_latency_is_kept():
 
 
 @pytest.mark.parametrize("tempo", [0.8, 1.25])
-def test_tempo(tempo):
+def test_the_tempo_changes_the_length_and_not_the_share_of_voiced_frames(tempo):
     signal = voice()
     out = run(signal, [Retuning(120.0, 140.0, tempo=tempo)], size=3000)
     assert out.shape[1] == round(signal.shape[1] / tempo)

@@ -27,7 +27,7 @@ def vectors(trials, clearness, seed=0, shared=0.0):
     return np.stack([clearness * people[r.speaker] + common for r in trials.recordings]) + noise
 
 
-def test_nothing_changed(trials):
+def test_unchanged_vectors_lose_no_distinctiveness(trials):
     x = vectors(trials, 1.0)
     matrices, figures = measure(x, x, trials, 50)
     assert set(matrices) == {"oo", "oa", "aa"}

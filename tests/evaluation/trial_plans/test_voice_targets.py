@@ -10,7 +10,7 @@ import pytest
 
 from voicenym import Key
 from voicenym.anonymizer import load
-from voicenym.apps.cli.evaluate import defaults
+from voicenym.apps.cli.commands.evaluate import defaults
 from voicenym.apps.cli.evaluating.evaluate_request import Request
 from voicenym.attack import controls
 from voicenym.attack.scenario import Protection

@@ -66,7 +66,7 @@ def test_what_does_not_fit_is_named():
         signal_to_noise([np.ones(3)] * 2, [np.zeros(3)] * 2, ["a"])
 
 
-def test_real_time():
+def test_the_real_time_coefficient_is_of_all_recordings_together():
     one = real_time_coefficient(3.0, 60.0)
     assert (one.value, one.unit) == (0.05, "of real time")
     assert np.isnan(one.interval).all()

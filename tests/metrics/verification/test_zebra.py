@@ -57,7 +57,7 @@ def test_separated_and_useless_scores():
     [(0.0, "0"), (1e-9, "0"), (0.3, "A"), (1.0, "A"), (1.1, "B"), (3.9, "C"), (4.5, "D"),
      (5.5, "E"), (6.0, "E"), (6.1, "F"), (np.inf, "F")],
 )  # fmt: skip
-def test_categories(ratio, expected):
+def test_likelihood_ratios_have_the_tags_of_zebra(ratio, expected):
     assert tag(ratio) == expected
 
 

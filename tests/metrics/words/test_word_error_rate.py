@@ -49,7 +49,7 @@ def test_words_without_reference_are_insertions():
         word_errors(["a", "b"], ["a", "b"], ["x"])
 
 
-def test_characters():
+def test_characters_are_counted_in_place_of_words():
     found = word_errors(["ab cd"], ["ab xd"], characters=True)
     assert (found.value, found.length) == (0.25, 4)
 

@@ -10,8 +10,8 @@ from voicenym.nets.content import language_scores
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.content.tdnnf import TdnnF
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.whisper import Whisper
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper import Whisper
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 
 WHISPER = {"width": 12, "heads": 2, "layers": 2, "bands": 80, "states": 100, "tokens": 30}
 CODES = {"states": 12, "window": 100, "width": 16, "inner": 24, "code": 6, "entries": 9}

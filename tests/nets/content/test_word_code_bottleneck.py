@@ -8,7 +8,7 @@ import torch
 from voicenym.errors import VoicenymError
 from voicenym.nets.content import content_encoders, word_code_bottleneck
 from voicenym.nets.content.word_code_bottleneck import WordCodes, sinusoids
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 
 TINY = {
     "states": 12, "window": 60, "width": 16, "inner": 24, "kernel": 5, "before": 1, "after": 2,

@@ -10,7 +10,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.content import content_encoders
 from voicenym.nets.content.hubert import HubertSoft
 from voicenym.nets.speakers.frozen_layers import STATE, frozen_layers, is_here
-from voicenym.nets.words.whisper import KINDS
+from voicenym.nets.words.whisper.whisper import KINDS
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def test_it_says_that_it_does_not_stream():
         small().stream(torch.zeros(1, 4))
 
 
-def test_published_sizes():
+def test_the_default_sizes_are_those_published():
     with torch.device("meta"):
         network = AcousticNsf()
     assert network.acoustic.layers[0].in_features == 256 + 2 + 512

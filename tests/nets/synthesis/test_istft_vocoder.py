@@ -30,7 +30,7 @@ def test_sizes_that_cannot_overlap_are_refused():
     ],
     ids=["14 M, adaptive", "14 M", "2 M"],
 )
-def test_sizes(options, least, most):
+def test_the_number_of_parameters_is_as_stated(options, least, most):
     with torch.device("meta"):
         network = IstftVocoder(256, 192, **options)
     assert least < sum(p.numel() for p in network.parameters()) < most

@@ -17,7 +17,7 @@ def full(*values):
     return [torch.full((2, 3), float(value)) for value in values]
 
 
-def test_least_squares():
+def test_least_squares_are_the_mean_squared_distances_from_one_and_zero():
     assert synthesis_losses.discriminator_least_squares(full(1, 1), full(0, 0)) == 0
     found = synthesis_losses.discriminator_least_squares(full(0.5, 1), full(0.25, -1))
     assert found == pytest.approx(0.25 + 0.0625 + 1)
@@ -31,7 +31,7 @@ def test_hinge_has_nothing_to_gain_beyond_the_margin():
     assert synthesis_losses.generator_hinge(full(-1)) == pytest.approx(2)
 
 
-def test_feature_matching():
+def test_feature_matching_is_zero_for_the_same_features_and_spares_the_real_ones():
     real = [full(2, 4), full(1)]
     fake = [full(3, 1), full(1)]
     assert synthesis_losses.feature_matching(real, fake) == pytest.approx(1 + 3)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from voicenym.nets.words.ctc import Alphabet, search
+from voicenym.nets.words.ctc_networks.ctc import Alphabet, search
 from voicenym.recognition.language_models.ngram import NGram, characters, train, words
 from voicenym.recognition.language_models.shallow_fusion import CharacterFusion, WordFusion
 

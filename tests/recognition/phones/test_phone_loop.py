@@ -7,8 +7,8 @@ import pytest
 
 pytest.importorskip("safetensors")
 
-from voicenym.nets.words.phone_model import PhoneModel
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phones import States
 from voicenym.recognition.phones.phone_loop import (
     BONUSES,
     PRIORS,

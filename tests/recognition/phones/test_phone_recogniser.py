@@ -13,8 +13,8 @@ import numpy as np
 from voicenym.audio import read
 from voicenym.errors import VoicenymError
 from voicenym.metrics.words.phone_error_rate import phone_counts
-from voicenym.nets.words.phone_model import PhoneModel
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phones import States
 from voicenym.recognition.language_models.arpa import write_arpa
 from voicenym.recognition.language_models.ngram import train
 from voicenym.recognition.phones.phone_loop import SETTINGS

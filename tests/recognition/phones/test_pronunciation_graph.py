@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.phone_states.phones import States
 from voicenym.recognition.language_models.ngram import END, START, UNKNOWN, train
 from voicenym.recognition.phones.pronunciation_graph import ROOT, graph, uniform
 

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.phone_states.phones import States
 from voicenym.recognition.language_models.ngram import END, START, train
 from voicenym.recognition.phones.pronunciation_graph import graph, uniform
 from voicenym.recognition.phones.viterbi import best

@@ -13,7 +13,7 @@ pytest.importorskip("pocketsphinx")
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.phones import SILENCE
+from voicenym.nets.words.phone_states.phones import SILENCE
 from voicenym.recognition.sphinx_processes import alignment
 from voicenym.recognition.sphinx_processes.alignment import Aligner, Alignments, pronunciations
 

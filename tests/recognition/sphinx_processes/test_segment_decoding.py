@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voicenym import read
-from voicenym.nets.words.phones import SILENCE
+from voicenym.nets.words.phone_states.phones import SILENCE
 from voicenym.recognition.sphinx_processes.segment_decoding import SegmentDecoder
 
 pytest.importorskip("pocketsphinx")

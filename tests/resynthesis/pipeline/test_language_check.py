@@ -6,8 +6,8 @@ import torch
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.content.tdnnf import TdnnF
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.whisper import Whisper
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper import Whisper
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.resynthesis.pipeline.language_check import (
     ENOUGH_SECONDS,
     LEAST_SECONDS,

@@ -8,7 +8,7 @@ import torch
 
 from voicenym.dsp.analysis_memory import analysing_anew
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.cross_attention_times import TimedWord
+from voicenym.nets.words.whisper.cross_attention_times import TimedWord
 from voicenym.resynthesis.retelling import whisper_listener
 from voicenym.resynthesis.retelling.phrases_heard import LANGUAGE, MUSIC, NO_SPEECH, UNCLEAR, Heard
 from voicenym.resynthesis.retelling.whisper_listener import WhisperListener, _phrases, opened

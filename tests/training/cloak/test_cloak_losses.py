@@ -7,8 +7,8 @@ import math
 import pytest
 import torch
 
-from voicenym.nets.words.deepspeech import DeepSpeech2, DeepSpeech2Config
-from voicenym.nets.words.phone_state_network import FrameNet, FrameNetConfig
+from voicenym.nets.words.ctc_networks.deepspeech import DeepSpeech2, DeepSpeech2Config
+from voicenym.nets.words.phone_states.phone_state_network import FrameNet, FrameNetConfig
 from voicenym.training.cloak.cloak_losses import (
     Envelope,
     Posteriorgram,

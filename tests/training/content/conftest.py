@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from voicenym.nets.words.whisper import Whisper, Writing
-from voicenym.nets.words.whisper_published import Published
+from voicenym.nets.words.whisper.whisper import Whisper, Writing
+from voicenym.nets.words.whisper.whisper_published import Published
 
 TINY = {"width": 32, "heads": 2, "layers": 1, "states": 200, "tokens": 24, "positions": 40}
 LETTERS = 16

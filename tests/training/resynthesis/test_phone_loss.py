@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from voicenym.nets.words.phone_state_network import FrameNet, FrameNetConfig
+from voicenym.nets.words.phone_states.phone_state_network import FrameNet, FrameNetConfig
 from voicenym.training.resynthesis.phone_loss import Phones
 
 RATE = 16_000

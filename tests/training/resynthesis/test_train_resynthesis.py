@@ -11,7 +11,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.speakers.speaker_encoders import make
-from voicenym.nets.words.phone_state_network import FrameNet, FrameNetConfig
+from voicenym.nets.words.phone_states.phone_state_network import FrameNet, FrameNetConfig
 from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.training.resynthesis import conversion_loss
 from voicenym.training.resynthesis import train_resynthesis as recipe

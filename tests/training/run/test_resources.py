@@ -30,12 +30,12 @@ def test_resources_are_arguments_of_train():
 @pytest.mark.parametrize(
     ("text", "expected"), [("90", 90.0), ("90s", 90.0), ("25m", 1500.0), ("1.5h", 5400.0)]
 )
-def test_durations(text, expected):
+def test_durations_are_read_in_seconds_minutes_and_hours(text, expected):
     assert duration(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "m", "-3m", "soon", "0", "inf"])
-def test_no_durations(text):
+def test_what_is_no_duration_is_refused(text):
     with pytest.raises(ValueError):
         duration(text)
 

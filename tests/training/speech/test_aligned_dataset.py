@@ -10,8 +10,8 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
-from voicenym.nets.words.phone_state_network import FRAME
-from voicenym.nets.words.phones import QUIET, SILENCE, Phone, States
+from voicenym.nets.words.phone_states.phone_state_network import FRAME
+from voicenym.nets.words.phone_states.phones import QUIET, SILENCE, Phone, States
 from voicenym.training.speech.aligned_dataset import (
     NONE,
     AlignedSentences,

@@ -10,7 +10,7 @@ import torch
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
-from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.ctc_networks.ctc import Alphabet
 from voicenym.training.speech.speech_cache import SpeechCache, Utterance
 from voicenym.training.speech.transcribed_dataset import Sentences, collated, transcribed
 

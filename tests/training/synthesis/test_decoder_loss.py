@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 import torch
 
-from voicenym.nets.words.silent_groups import NEAR, spectral_states, states_with_silence
-from voicenym.nets.words.whisper import STATE, Whisper
-from voicenym.nets.words.whisper_decoding import Writing
+from voicenym.nets.words.whisper.silent_groups import (
+    NEAR,
+    spectral_states,
+    states_with_silence,
+)
+from voicenym.nets.words.whisper.whisper import STATE, Whisper
+from voicenym.nets.words.whisper.whisper_decoding import Writing
 from voicenym.training.synthesis.decoder_loss import DecoderLoss
 
 SIZES = {"width": 24, "heads": 2, "layers": 2, "states": 150, "tokens": 30, "positions": 20}

@@ -13,7 +13,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_code_encoder
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
-from voicenym.nets.words.whisper_decoding import Writing
+from voicenym.nets.words.whisper.whisper_decoding import Writing
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 from voicenym.training.run.machine import Machine

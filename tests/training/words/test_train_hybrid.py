@@ -12,8 +12,8 @@ pytest.importorskip("lightning")
 pytest.importorskip("jiwer")
 
 from voicenym.corpus.recording import Recording
-from voicenym.nets.words.phone_model import PhoneModel
-from voicenym.nets.words.phones import SILENCE, Phone, States
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phones import SILENCE, Phone, States
 from voicenym.training.run.config import load
 from voicenym.training.run.machine import Machine
 from voicenym.training.speech.aligned_dataset import NONE, aligned, shares

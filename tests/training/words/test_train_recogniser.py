@@ -15,8 +15,8 @@ pytest.importorskip("jiwer")
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.words import ctc
-from voicenym.nets.words.character_model import CharacterModel
+from voicenym.nets.words.ctc_networks import ctc
+from voicenym.nets.words.ctc_networks.character_model import CharacterModel
 from voicenym.training.run.config import changed
 from voicenym.training.run.machine import Machine
 from voicenym.training.run.schedule import Cyclical

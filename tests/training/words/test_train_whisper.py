@@ -14,7 +14,7 @@ pytest.importorskip("tokenizers")
 
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.words.whisper_vocabulary import Vocabulary
+from voicenym.nets.words.whisper.whisper_vocabulary import Vocabulary
 from voicenym.training.run.config import load
 from voicenym.training.run.machine import Machine
 from voicenym.training.speech.speech_cache import SpeechCache

@@ -24,7 +24,7 @@ USE, MEASURE, BUILD = "Use", "Measure", "Build"
 
 
 def _entry(name: str, section: str, summary: str) -> Entry:
-    return Entry(name, section, f"{__name__}.{name}", summary)
+    return Entry(name, section, f"{__name__}.commands.{name}", summary)
 
 
 class _Commands(Group):

@@ -22,7 +22,7 @@ from voicenym.attack.channels.channel_extractors import (
     words_of,
 )
 from voicenym.attack.channels.content_extractor import ContentUnits, codes_of, statistics_of
-from voicenym.nets.words.phones import SILENCE
+from voicenym.nets.words.phone_states.phones import SILENCE
 from voicenym.verification import speech_timing, unit_lengths
 from voicenym.verification.authorship import CosineDelta, TfIdf, profiles
 from voicenym.verification.measure_comparison import MeasureComparison

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.nets.words.phones import SILENCE
+from voicenym.nets.words.phone_states.phones import SILENCE
 from voicenym.recognition.sphinx_processes.segment_decoding import SegmentDecoder
 from voicenym.verification import prosody, room_measures
 from voicenym.verification.given_recordings import tensors

@@ -2,7 +2,7 @@
 
 Systems that hide voice and prosody still write what was said, and how: each sound as its speaker
 says it, among the sounds that a recogniser tells apart. The attacker reads the content again from
-the output, with the bundled encoder (:mod:`voicenym.nets.words.word_code_content`).
+the output, with the bundled encoder (:mod:`voicenym.nets.words.word_codes.word_code_content`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from voicenym.verification.scoring import Array
 from voicenym.verification.verifier import Verifier
 
 if TYPE_CHECKING:
-    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 
 
 class ContentUnits(Verifier):
@@ -60,7 +60,7 @@ class ContentUnits(Verifier):
 @lru_cache(maxsize=1)
 def _content(folder: Path, version: str) -> WordCodeContent:
     from voicenym.nets.content import content_encoders
-    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 
     found = content_encoders.load(folder)
     assert isinstance(found, WordCodeContent)

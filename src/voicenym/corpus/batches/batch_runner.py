@@ -25,16 +25,20 @@ import voicenym
 from voicenym.audio.atomic import sweep
 from voicenym.corpus.batches.batch import Job, Outcome, Summary, WorkerSettings
 from voicenym.corpus.batches.batch_task import Progress, Task, Worker, input_digest
+from voicenym.corpus.batches.earlier_run import (
+    check_speakers,
+    check_stamps,
+    is_as_logged,
+    is_of,
+)
 from voicenym.corpus.batches.engines import LOCAL, Engine
-from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.plans import timestamps
 from voicenym.corpus.plans.file_plan import Item
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.run_records import run_state
 from voicenym.corpus.run_records.line_table import Line
-from voicenym.corpus.run_records.run_state import LocalRunState, RunState, output_name, same_stamp
+from voicenym.corpus.run_records.run_state import LocalRunState, RunState, output_name
 from voicenym.corpus.workers.worker_pool import Death
-from voicenym.errors import CorpusError
 
 FLUSHES = 4
 """Most outputs that one process flushes to the disk at a time."""
@@ -75,8 +79,8 @@ def run(
         items = sorted(items, key=lambda item: item.target)
     summary = Summary()
     with LocalRunState(job.log, len(items)) if state is None else state as state:
-        _check_stamps(job, items, state)
-        _check_speakers(job, items, state)
+        check_stamps(job, items, state)
+        check_speakers(job, items, state)
         if begin is not None:
             begin()
         for folder in {item.target.parent for item in items} | _log_folder(job):
@@ -185,102 +189,12 @@ def _log_folder(job: Job) -> set[Path]:
     return set() if job.log is None else {job.log.parent}
 
 
-def _check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
-    """Stops the run before any work if an earlier run with other voices made outputs that stay
-    beside those of this run, or if names of the originals would link drawn names to them.
-
-    A folder beside the log is of a speaker, or of several; outputs beside the log itself were named
-    on the command line one by one, each a speaker of its own. Shards, whose lines count their
-    ``recordings``, are of any speakers.
-    """
-    if job.opaque and any("input" in line for line in state.lines.values()):
-        assert job.log is not None
-        raise CorpusError(
-            f"{job.log}: names the originals of an earlier run without --rename; choose a new "
-            "folder with -o"
-        )
-    if job.log is None:
-        return
-    if not job.opaque and any(has_drawn_name(line) for line in state.lines.values()):
-        # equal sounds would have both names: the log has their SHA-256
-        raise CorpusError(
-            f"{job.log}: is of an earlier run with --rename, whose drawn names this run would link "
-            "to the original ones; add --rename, or choose a new folder with -o"
-        )
-    ours = {output_name(item.target, job.log) for item in items}
-    folders = {_folder(output) for output in ours} - {""}
-    for output, line in state.lines.items():
-        mine, target = output in ours, job.log.parent / output
-        if "sha256" not in line or (mine and job.overwrite):
-            continue
-        if not mine and "recordings" not in line and _folder(output) not in folders:
-            continue
-        if is_of(job, line) if mine else has_voices_of(job, line):
-            continue
-        if target.is_file() and _is_as_logged(target, line):
-            cure = "start over with --overwrite or in a new folder" if mine else "use a new folder"
-            raise CorpusError(
-                f"{target}: made earlier with another key, system or parameters, so that "
-                "voices of one speaker would differ; go on with the same --key and "
-                f"--system{_with_fallback(line)}, or {cure}"
-            )
-
-
-def _folder(output: str) -> str:
-    """The folder beside the log that an output lies in; empty for one beside the log."""
-    first, *rest = Path(output).parts
-    return first if rest else ""
-
-
-def _check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
-    """Refuses to change the voice of a speaker in an earlier run's log; see
-    ``speaker_rule.agree``.
-    """
-    if job.log is None or not state.lines or job.overwrite:
-        return
-    root, lines = job.log.parent, state.lines
-    people = {output_name(item.target, job.log): (item.speaker, item.former) for item in items}
-    speaker_rule.agree(job.key, people, lines, (o for o in lines if (root / o).is_file()))
-
-
-def is_of(job: Job, line: Line, stamp: Line | None = None) -> bool:
-    """Whether a job with these settings made the output of a line; ``stamp``: all of them."""
-    if not same_stamp(line, job.stamp() if stamp is None else stamp):
-        return False
-    return "fallback" not in line or (job.fallback is not None and job.fallback.is_of(line))
-
-
-def has_drawn_name(line: Line) -> bool:
-    """Whether a line is of an output of a run with --rename; earlier releases did not say so."""
-    return "sha256" in line and "key_check" in line and "input" not in line
-
-
-def has_voices_of(job: Job, line: Line) -> bool:
-    """Whether a job gives the voices of a line's output: edits and the fall-back may differ, which
-    concern single recordings.
-    """
-    stamp = {name: value for name, value in job.stamp().items() if name != "edit"}
-    return same_stamp({name: value for name, value in line.items() if name != "edit"}, stamp)
-
-
-def _with_fallback(line: Line) -> str:
-    """The option of a line's fall-back for messages; empty without one."""
-    return f" (--fallback {line['fallback']['system']})" if "fallback" in line else ""
-
-
-def _is_as_logged(target: Path, line: Line) -> bool:
-    try:
-        return bool(line.get("sha256") == sha256_of(target))
-    except OSError:
-        return False
-
-
 def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
     """The task of an item, or its outcome if there is nothing to do."""
     if job.overwrite or not item.target.is_file():
         return Task(item, job.pseudonym(item))
     line = state.lines.get(output_name(item.target, job.log))
-    if line is not None and is_of(job, line) and _is_as_logged(item.target, line):
+    if line is not None and is_of(job, line) and is_as_logged(item.target, line):
         check = None if job.log is None else job.input_check(input_digest(item))
         known = line.get("input_check")  # earlier releases did not write it
         if known is None or check is None or known == check:

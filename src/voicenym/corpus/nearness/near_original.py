@@ -3,7 +3,7 @@
 Every recording is compared while it is written, before the file gets its name. The thresholds lie
 between the values of trivial changes (a delay, another sign or level, noise at 30 dB, a filter, a
 change of speed by half a percent) and those of all systems for the adults of a corpus under several
-keys (``benchmarks/studies/nearness.py``, docs/security.md).
+keys (``benchmarks/studies/speakers/nearness.py``, docs/security.md).
 
 :attr:`voicenym.Anonymizer.compared_by` selects the comparison: by default that of the signals. A
 system whose output is meant to sound like its input selects ``verifiers``; then the bundled

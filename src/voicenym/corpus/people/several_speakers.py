@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ import torch
 from voicenym.audio import Reader, open_reader, open_writer
 from voicenym.corpus.batches.single_file import Progress, Result, block_size, sha256_of
 from voicenym.corpus.people.background_noise import BackgroundNoise
-from voicenym.corpus.people.border_fades import FADE_SECONDS, Borders, Piece
+from voicenym.corpus.people.border_fades import FADE_SECONDS, Borders, Piece, Render
 from voicenym.corpus.people.hidden_voices import HiddenVoices, divided
 from voicenym.corpus.people.people_pseudonyms import UNSURE
 from voicenym.corpus.plans.output_target import check_target
@@ -39,6 +39,7 @@ from voicenym.pseudonym import Pseudonym
 
 if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer, Refusal
+    from voicenym.audio import Writer
     from voicenym.corpus.sound_edits import SoundEdit
 
 IN_SYNC = "others speak in it, so that the timing of who is hidden is kept, which attackers can use"
@@ -181,42 +182,22 @@ def anonymize_speakers(
         quiet, pseudonyms, pieces, rate, channels, what.frames, fade, name, other, parts, tag
     )
     background = BackgroundNoise(rate, channels)
-    level = Level()
     try:
         with opened() as reader:
-            level.movement = LevelModulation(rate)
-            for done, block in _placed(reader, progress):
-                level.push(block)
-                voices.push(block)
-                for start, end in _background(what, done, done + block.shape[1], edit):
-                    background.learn(block[:, start - done : end - done])
+            level = _heard(reader, what, voices, background, edit, progress)
         warnings = [*reader.warnings, *verdict(name, level, rate, lenient)]
         voices.finish()
         if writing is not None:
             writing(0.0)
         background.draw(pseudonyms[UNSURE].rng("background"))
-
-        def render(index: int, start: int, end: int) -> np.ndarray:
-            place = pieces[index].start
-            if pieces[index].voice is None:
-                return background.noise(place + start, place + end)
-            return background.filled(voices.read(index, start, end), place + start)
-
+        borders = Borders(pieces, what.frames, fade, _rendering(pieces, voices, background))
         with opened() as reader:
             picture = source if reader.has_picture else None
             writer = open_writer(
                 target, reader.format, rate, channels, picture=picture, overwrite=overwrite
             )
-            borders = Borders(pieces, what.frames, fade, render)
             with writer, torch.inference_mode():
-                count = 0
-                for done, block in _placed(reader, writing):
-                    count = done + block.shape[1]
-                    writer.write(borders.push(block, last=count == what.frames))
-                if count != what.frames:
-                    raise AudioError(
-                        f"{name}: has changed while it was read; run again when nobody writes it"
-                    )
+                _write(reader, writer, borders, what.frames, name, writing)
                 warnings += changes(name, reader, writer, what.frames)
     finally:
         if kept is None:
@@ -226,6 +207,73 @@ def anonymize_speakers(
     warnings += [f"{name}: {text}" for text in voices.warnings]
     result = Result(what.frames / rate, rate, channels, sha256_of(target), tuple(warnings))
     return result, voices.refusals
+
+
+def _heard(
+    reader: Reader,
+    what: SpeakerPlan,
+    voices: HiddenVoices,
+    background: BackgroundNoise,
+    edit: SoundEdit | None,
+    progress: Progress | None,
+) -> Level:
+    """The second reading: hidden voices and background noise get their samples.
+
+    Returns:
+        The level of the recording.
+    """
+    level = Level()
+    level.movement = LevelModulation(what.rate)
+    for done, block in _placed(reader, progress):
+        level.push(block)
+        voices.push(block)
+        for start, end in _background(what, done, done + block.shape[1], edit):
+            background.learn(block[:, start - done : end - done])
+    return level
+
+
+def _rendering(
+    pieces: Sequence[Piece], voices: HiddenVoices, background: BackgroundNoise
+) -> Render:
+    """What stands in the place of pieces: samples ``[channel, time]`` of a piece, by its number and
+    the first and last place within it.
+    """
+
+    def render(index: int, start: int, end: int) -> np.ndarray:
+        place = pieces[index].start
+        if pieces[index].voice is None:
+            return background.noise(place + start, place + end)
+        return background.filled(voices.read(index, start, end), place + start)
+
+    return render
+
+
+def _write(
+    reader: Reader,
+    writer: Writer,
+    borders: Borders,
+    frames: int,
+    name: str,
+    progress: Progress | None,
+) -> None:
+    """The third reading: kept samples and rendered pieces are written.
+
+    Args:
+        reader, writer: of the recording and of the output.
+        borders: gives the samples of the output.
+        frames: samples at the first reading.
+        name: of the recording, for messages.
+        progress: called with the seconds done.
+
+    Raises:
+        AudioError: the recording has another length than at the first reading.
+    """
+    count = 0
+    for done, block in _placed(reader, progress):
+        count = done + block.shape[1]
+        writer.write(borders.push(block, last=count == frames))
+    if count != frames:
+        raise AudioError(f"{name}: has changed while it was read; run again when nobody writes it")
 
 
 def _placed(reader: Reader, progress: Progress | None) -> Iterator[tuple[int, np.ndarray]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from voicenym.corpus.batches.batch import Job
-from voicenym.corpus.batches.batch_runner import has_drawn_name, has_voices_of, is_of
+from voicenym.corpus.batches.earlier_run import has_drawn_name, has_voices_of, is_of
 from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.run_records.line_table import Line

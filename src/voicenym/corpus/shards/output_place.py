@@ -9,7 +9,7 @@ from pathlib import Path
 from voicenym.audio.atomic import AtomicFile, temporary_folder
 from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.plans import timestamps
-from voicenym.corpus.shards.stores import object_store, store_locations
+from voicenym.corpus.shards.stores import object_store, object_writes, store_locations
 from voicenym.temporary import folder_for_temporary_files
 
 
@@ -62,7 +62,7 @@ class OutputPlace:
                 timestamps.level([Path(self.target)])
             return True
         if self.remote:
-            self.there = not object_store.upload(self.made, self.target, self._overwrite)
+            self.there = not object_writes.upload(self.made, self.target, self._overwrite)
         if not self.there:
             return True
         try:

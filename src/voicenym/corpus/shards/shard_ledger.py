@@ -20,7 +20,7 @@ from voicenym.corpus.run_records.run_log import LOG_NAME
 from voicenym.corpus.run_records.run_state import LocalRunState, RunState
 from voicenym.corpus.run_records.run_status import RunStatus, status_from
 from voicenym.corpus.shards.shard_unit import LEDGER
-from voicenym.corpus.shards.stores import object_store, store_locations
+from voicenym.corpus.shards.stores import object_store, object_writes, store_locations
 from voicenym.errors import CorpusError
 
 RUNS = f"{LEDGER}/run/"
@@ -54,7 +54,7 @@ class StoreRunState:
         self._forget_dead()
         owner = {"pid": os.getpid(), "host": socket.gethostname(), "started": time.time()}
         facts = {"items": len(self._names), "settled": len(self._lines)}
-        object_store.write_json(self._run, {**owner, **facts})
+        object_writes.write_json(self._run, {**owner, **facts})
         return self
 
     def __exit__(
@@ -74,14 +74,14 @@ class StoreRunState:
     def _forget_own(self) -> None:
         """Removes what this run has said of itself."""
         with suppress(CorpusError):  # then the next reader sees a run that does not live
-            object_store.remove(self._run)
+            object_writes.remove(self._run)
 
     def _forget_dead(self) -> None:
         """Removes what runs of this machine that were killed have said of themselves."""
         folder = store_locations.join(self._folder, RUNS)
         for name, data in object_store.read_all(folder).items():
             if (holder := _holder(data)) and not lives(holder):
-                object_store.remove(store_locations.join(folder, name))
+                object_writes.remove(store_locations.join(folder, name))
 
     @property
     def lines(self) -> Mapping[str, Line]:
@@ -103,7 +103,7 @@ class StoreRunState:
             CorpusError: the store does not take it.
         """
         self._lines[line["output"]] = line
-        object_store.write_json(self._place(line["output"]), line)
+        object_writes.write_json(self._place(line["output"]), line)
         self._claims.pop(line["output"], None)
 
     def _place(self, name: str) -> str:

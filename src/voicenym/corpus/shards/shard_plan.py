@@ -23,7 +23,7 @@ from voicenym.corpus.shards.shard_unit import (
     Unit,
     kind_of,
 )
-from voicenym.corpus.shards.stores import object_store, store_locations
+from voicenym.corpus.shards.stores import object_store, object_writes, store_locations
 from voicenym.corpus.shards.stores.object_store import Listed
 from voicenym.errors import CorpusError, check_path
 from voicenym.special_files import special_kind
@@ -62,7 +62,7 @@ def plan_units(
         raise CorpusError(
             "--speaker-level parent is for folders of this machine; give a number of the level"
         )
-    object_store.check_writable(output := store_locations.location_of(output))
+    object_writes.check_writable(output := store_locations.location_of(output))
     if not store_locations.is_url(output) and os.path.isfile(output):
         raise CorpusError(f"{output}: is a file; give a folder with -o")
     if _is_shard(output) and not os.path.isdir(output):

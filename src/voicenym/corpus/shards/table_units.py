@@ -29,7 +29,7 @@ from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.shards import store_tables
 from voicenym.corpus.shards.earlier_in_store import earlier_runs
 from voicenym.corpus.shards.shard_unit import RECORDING, ShardPlan, Unit
-from voicenym.corpus.shards.stores import object_store, store_locations
+from voicenym.corpus.shards.stores import object_store, object_writes, store_locations
 from voicenym.corpus.shards.stores.object_store import Listed
 from voicenym.errors import CorpusError
 from voicenym.temporary import folder_for_temporary_files
@@ -329,4 +329,4 @@ def _put(earlier: EarlierRuns, name: str, write: Callable[[Path], object]) -> bo
     with temporary_folder(folder_for_temporary_files()) as private:
         path = private / "table"
         write(path)
-        return object_store.upload_over(path, location, earlier.version(name))
+        return object_writes.upload_over(path, location, earlier.version(name))

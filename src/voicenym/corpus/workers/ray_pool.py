@@ -14,17 +14,23 @@ some systems.
 from __future__ import annotations
 
 import os
-import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-import voicenym
+from voicenym.corpus.workers.ray_nodes import (
+    check_nodes,
+    gpu_places,
+    lacks_package,
+    last_line,
+    same_release,
+)
 from voicenym.corpus.workers.ray_session import RaySession, imported
+from voicenym.corpus.workers.ray_worker import RayWorker
 from voicenym.corpus.workers.worker_pool import LATER, Death
-from voicenym.corpus.workers.worker_process import DONE, FAILED, portable
+from voicenym.corpus.workers.worker_process import FAILED
 from voicenym.errors import CorpusError
 
 T = TypeVar("T")
@@ -106,7 +112,7 @@ class RayPool(Generic[T, A]):
             if self._count < 1:
                 self._count = max(1, int(imported().cluster_resources().get("CPU", 1)))
             if self._gpus:
-                self._count = min(self._count, _places(self._gpus))
+                self._count = min(self._count, gpu_places(self._gpus))
         except BaseException:
             self._session.__exit__(None, None, None)
             raise
@@ -168,7 +174,7 @@ class RayPool(Generic[T, A]):
                         yield (number, task), answer
         except imported().exceptions.RayError as error:  # of a node that dies while it is asked
             raise CorpusError(
-                f"the cluster fails ({_last_line(error)}); what is written is whole: run the same "
+                f"the cluster fails ({last_line(error)}); what is written is whole: run the same "
                 "command again, with --engine local if it happens again"
             ) from None
         finally:
@@ -234,7 +240,7 @@ class RayPool(Generic[T, A]):
         owners |= {actor.ready: actor for actor in self._actors if not actor.is_ready}
         found, _ = ray.wait(list(owners), num_returns=1, timeout=LOST_AFTER)
         if not found:
-            _check_nodes()
+            check_nodes()
         for ref in found:
             actor = owners[ref]
             if actor not in self._actors:
@@ -242,14 +248,14 @@ class RayPool(Generic[T, A]):
             try:
                 kind, content = ray.get(ref)
             except ray.exceptions.RayTaskError as error:
-                raise CorpusError(f"a worker of the cluster failed: {_last_line(error)}") from None
+                raise CorpusError(f"a worker of the cluster failed: {last_line(error)}") from None
             except ray.exceptions.RayError as error:
                 yield from self._lost(actor, error)
                 continue
             if kind == FAILED:
                 raise content
             if ref == actor.ready:
-                actor.is_ready = _same_release(content)
+                actor.is_ready = same_release(content)
                 self._losses = 0  # nodes that go for good reasons end no long run
             else:
                 yield from self._answered(actor.tasks.pop(ref), content)
@@ -275,14 +281,11 @@ class RayPool(Generic[T, A]):
         self._actors.remove(actor)
         if not actor.is_ready:
             if "ModuleNotFoundError" in str(error):
-                raise CorpusError(
-                    f"a node of the cluster lacks a package ({_last_line(error)}); install "
-                    f"voicenym {voicenym.__version__} with the same extras on each node"
-                )
+                raise lacks_package(error)
             self._losses += 1
             if self._losses > STARTS * self._count:
                 raise CorpusError(
-                    f"workers of the cluster end before they begin: {_last_line(error)}"
+                    f"workers of the cluster end before they begin: {last_line(error)}"
                 )
         death = Death(None) if len(actor.numbers) == 1 else _InCompany(None)
         for ref, batch in actor.tasks.items():
@@ -294,95 +297,3 @@ class RayPool(Generic[T, A]):
                 if kind == FAILED:
                     raise content
                 yield from self._answered(batch, content)
-
-
-class RayWorker:
-    """Actor: prepares once, then answers one task after the other.
-
-    Args:
-        prepare: as of :class:`RayPool`.
-        arguments: as there.
-        folder: current folder of the driver, to which relative paths of tasks refer.
-    """
-
-    def __init__(self, prepare: Any, arguments: tuple[Any, ...], folder: str) -> None:
-        self._error: Exception | None = None
-        try:
-            os.chdir(folder)
-            self._function = prepare(*arguments)
-        except OSError as error:
-            host = os.uname().nodename
-            self._error = CorpusError(
-                f"{folder}: {error.strerror} on the node {host}; start the run in a folder that "
-                "all nodes share"
-            )
-        except Exception as error:
-            self._error = portable(error)
-
-    def ready(self) -> tuple[str, Any]:
-        """Release of the node, or what kept the actor from its start."""
-        return (DONE, voicenym.__version__) if self._error is None else (FAILED, self._error)
-
-    def answer(self, tasks: list[Any]) -> tuple[str, Any]:
-        """Answers of tasks and the seconds that all took, or the first exception of one."""
-        if self._error is not None:
-            return FAILED, self._error
-        started = time.perf_counter()
-        try:
-            answers = [self._function(task) for task in tasks]
-            return DONE, (answers, time.perf_counter() - started)
-        except Exception as error:
-            return FAILED, portable(error)
-
-
-def _places(gpus: float) -> int:
-    """Number of actors for which the nodes have GPUs; Ray itself waits for more without end.
-
-    Raises:
-        CorpusError: there are none.
-    """
-    most = [node["Resources"].get("GPU", 0.0) for node in imported().nodes() if node["Alive"]]
-    found = sum(int(own / gpus + 1e-6) for own in most)
-    if not found:
-        raise CorpusError(
-            f"--gpus {gpus:g}: no node of the cluster has so many GPUs (the most are "
-            f"{max(most, default=0.0):g}); start nodes that have them, or leave out --gpus"
-        )
-    return found
-
-
-def _check_nodes() -> None:
-    """Checks that the cluster has a node; Ray itself waits for one without end.
-
-    Raises:
-        CorpusError: it has none, or does not answer.
-    """
-    ray = imported()
-    try:
-        alive = any(node["Alive"] for node in ray.nodes())
-    except Exception:
-        alive = False
-    if not alive:
-        raise CorpusError(
-            "all nodes of the cluster are gone (killed, or out of memory?); what is written is "
-            "whole: run the same command again, with --engine local if it happens again"
-        )
-
-
-def _same_release(release: str) -> bool:
-    """True.
-
-    Raises:
-        CorpusError: a node has another release.
-    """
-    if release != voicenym.__version__:
-        raise CorpusError(
-            f"a node of the cluster has voicenym {release}, and this is {voicenym.__version__}: "
-            "other releases may write other voices; install the same one on each node"
-        )
-    return True
-
-
-def _last_line(error: BaseException) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines[-1] if lines else type(error).__name__)[:300]

@@ -4,7 +4,7 @@ A linear logistic regression on six measures of a frame of 20 ms was fitted to P
 150 recordings of LibriSpeech and speechocean762 (train). On 60 recordings of speechocean762 (dev)
 it agrees with Praat in 91.6 % of the frames; :class:`voicenym.dsp.pitch.online.PitchStream`, which
 waits for 90 ms, in 89.5 %, and in 79.5 % where its voicing is 50 ms late
-(``benchmarks/studies/frame_voicing.py``).
+(``benchmarks/studies/pitch/frame_voicing.py``).
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ def _pairs(
     """Recordings before and after, with the system's processor time for each; without times of
     files that were anonymized elsewhere, which are only read.
     """
-    from voicenym.nets.words.code_memory import fresh_memory
+    from voicenym.nets.words.word_codes.code_memory import fresh_memory
 
     bare = [recording.samples() for recording in recordings]
     steps = transform.steps[: len(transform.steps) - len(line)]

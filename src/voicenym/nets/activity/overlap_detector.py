@@ -1,7 +1,8 @@
 """A convolutional detector of overlapped speech: frames in which at least two people speak.
 
 Dilated convolutions over log power spectra up to 4 kHz, whose resolution shows the harmonics of two
-voices. Trained on mixtures of two recordings (``benchmarks/studies/train_overlap_detector.py``).
+voices. Trained on mixtures of two recordings
+(``benchmarks/studies/diarization/train_overlap_detector.py``).
 """
 
 from __future__ import annotations

@@ -86,7 +86,7 @@ class Content(Network):
             waveforms: of speech.
             coarse_silence: of an encoder that fills windows with silence, whether that is computed
                 in groups: a recording of 4 s costs Whisper's a fifth, and the frames are near the
-                others, but not the same (:mod:`voicenym.nets.words.silent_groups`).
+                others, but not the same (:mod:`voicenym.nets.words.whisper.silent_groups`).
         """
         return self(waveforms), None
 

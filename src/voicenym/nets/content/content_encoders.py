@@ -11,7 +11,7 @@ KINDS: Kinds[Content] = Kinds(
         "hubert-soft": "voicenym.nets.content.hubert:HubertSoft",
         "tdnnf": "voicenym.nets.content.tdnnf:TdnnF",
         "wav2vec2": "voicenym.nets.content.wav2vec:Wav2Vec",
-        "word-codes": "voicenym.nets.words.word_code_content:WordCodeContent",
+        "word-codes": "voicenym.nets.words.word_codes.word_code_content:WordCodeContent",
     },
 )
 make, save, load = KINDS.make, KINDS.save, KINDS.load

@@ -9,8 +9,8 @@ synthesise from (Fang et al., SSW 2019; VoicePrivacy 2020).
 
 Deviations: the input is log mel bands with batch normalisation (Kaldi's cepstra are a rotation of
 them), without an i-vector, which would carry the speaker; and the network is trained by CTC
-(:mod:`voicenym.nets.words.tdnnf_ctc`) with one layer between bottleneck and output, instead of
-lattice-free MMI over triphones.
+(:mod:`voicenym.nets.words.ctc_networks.tdnnf_ctc`) with one layer between bottleneck and output,
+instead of lattice-free MMI over triphones.
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class WhisperLayers(FrozenLayers):
     """Whisper's encoder on windows as long as the recording, without padding to 30 s."""
 
     def __init__(self, place: Path) -> None:
-        from voicenym.nets.words.whisper_published import published
+        from voicenym.nets.words.whisper.whisper_published import published
 
         self._encoder = published(place, languages=True).network.encoder.eval()
         self.count = len(self._encoder.layers)

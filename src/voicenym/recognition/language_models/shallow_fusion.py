@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.ctc_networks.ctc import Alphabet
 from voicenym.recognition.language_models.ngram import END, SPACE, START, Gram, NGram
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 
 from voicenym.metrics.words.phone_error_rate import phone_counts
-from voicenym.nets.words.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
 from voicenym.recognition.ctc_recogniser import SHORTEST, note
 from voicenym.recognition.interface import Recording, checked
 from voicenym.recognition.phones.pronunciation_graph import graph, uniform
@@ -124,7 +124,7 @@ def attach_settings(
     """Choose the settings for a network's folder, as :func:`tuned`, and store them there.
 
     Args:
-        folder: that :meth:`~voicenym.nets.words.phone_model.PhoneModel.save` wrote.
+        folder: that :meth:`~voicenym.nets.words.phone_states.phone_model.PhoneModel.save` wrote.
         held_out: as of :func:`tuned`.
         say: receives the settings.
 

@@ -14,7 +14,7 @@ from typing import Protocol
 from voicenym.errors import VoicenymError
 from voicenym.metrics import normalise
 from voicenym.nets.checkpoint import fingerprint
-from voicenym.nets.words.phone_model import SMALL, PhoneModel, holds_phones
+from voicenym.nets.words.phone_states.phone_model import SMALL, PhoneModel, holds_phones
 from voicenym.recognition.interface import Recording, digest_of
 from voicenym.recognition.phones.phone_loop import PhoneLoop
 from voicenym.recognition.sphinx_processes.sphinx import known_words

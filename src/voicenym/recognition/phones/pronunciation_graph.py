@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.phone_states.phones import States
 from voicenym.recognition.language_models.ngram import END, START, UNKNOWN, Gram, NGram
 
 ROOT = -1

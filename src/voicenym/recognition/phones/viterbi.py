@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from voicenym.nets.words.phones import QUIET
+from voicenym.nets.words.phone_states.phones import QUIET
 from voicenym.recognition.phones.pronunciation_graph import ROOT, Graph
 
 NEVER = np.float32(-1e30)

@@ -19,7 +19,7 @@ import numpy as np
 from voicenym.corpus.recording import Recording
 from voicenym.errors import VoicenymError
 from voicenym.metrics import normalise
-from voicenym.nets.words.phones import SILENCE, Phone
+from voicenym.nets.words.phone_states.phones import SILENCE, Phone
 from voicenym.private import open_private, private_folder
 from voicenym.recognition.interface import RATE
 from voicenym.recognition.language_models.closed_vocabulary import write_lexicon

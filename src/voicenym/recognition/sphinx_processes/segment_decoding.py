@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from voicenym.nets.words.phones import SILENCE
+from voicenym.nets.words.phone_states.phones import SILENCE
 from voicenym.recognition.sphinx_processes.library_process import Worker
 from voicenym.recognition.sphinx_processes.sphinx import (
     NO_START,

@@ -102,7 +102,7 @@ TABLES = (
         "listeners of your own; the paper has 102", needs=(ANSWERS,), cost="seconds"),
     _of("table-8", "Chinese", languages.chinese_of_deng,
         "the ignorant attacker on the corpus espeak-cmn of "
-        "benchmarks/studies/other_languages.py", CLOAK, VERIFIERS, THRESHOLD, EXTENDED,
+        "benchmarks/studies/languages/other_languages.py", CLOAK, VERIFIERS, THRESHOLD, EXTENDED,
         "synthetic Mandarin of espeak-ng where the paper has AISHELL", needs=(NOTHING, SPEECH)),
     _of("table-9-10", "French and Italian", deng_quotes.quoted_sums,
         "differences of the values that the text states", EXTENDED, needs=(NOTHING,),

@@ -66,7 +66,7 @@ TABLES = (
                (NOTHING, SPEECH, WORDS)),
     PaperTable(PAPER, "table-4", "Mandarin", languages.mandarin_of_miao,
                "the attackers of table 3 on the corpus espeak-cmn of "
-               "benchmarks/studies/other_languages.py",
+               "benchmarks/studies/languages/other_languages.py",
                (PIPELINE, OHNN, MANDARIN, VERIFIER), (NOTHING, SPEECH)),
     _set(5, "ignorant"), _set(6, "lazy-informed"), _set(7, "semi-informed"),
     PaperTable(PAPER, "table-8", "Comparison of anonymizers in words", miao_speech.stated, "words",

@@ -56,11 +56,11 @@ TABLES = (
                "attackers and metrics of voicenym evaluate", ALL, (NOTHING, SPEECH, WORDS)),
     PaperTable(PAPER, "table-4", "Seven languages", languages.languages,
                "the attackers of table 3 in each corpus of the speech given, such as that of "
-               "benchmarks/studies/other_languages.py --distinct", LANGUAGES,
+               "benchmarks/studies/languages/other_languages.py --distinct", LANGUAGES,
                (NOTHING, SPEECH)),
     PaperTable(PAPER, "table-5", "Mandarin, an unseen language", languages.mandarin_of_yao,
                "the attackers of table 3 on the corpus espeak-cmn of "
-               "benchmarks/studies/other_languages.py", LANGUAGES, (NOTHING, SPEECH)),
+               "benchmarks/studies/languages/other_languages.py", LANGUAGES, (NOTHING, SPEECH)),
     PaperTable(PAPER, "table-6", "Ablations", yao_ablations.ablations,
                "codecs trained without a distillation, on English",
                (DATA, WEIGHTS, VERIFIER, RECOGNISER), (SPEECH, WORDS, CODECS)),

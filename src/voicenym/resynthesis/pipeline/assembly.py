@@ -43,7 +43,7 @@ from voicenym.nets.matrix_precision import SINGLE
 from voicenym.nets.names_and_paths import is_path
 from voicenym.nets.speakers import speaker_encoders as encoders
 from voicenym.nets.synthesis import duration_predictor, f0_predictor, synthesizers
-from voicenym.nets.words import live_word_codes
+from voicenym.nets.words.word_codes import live_word_codes
 from voicenym.private import is_closed, private_folder, write_inside
 from voicenym.resynthesis.pipeline.assembly_check import VOCODERS, check_folders
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly

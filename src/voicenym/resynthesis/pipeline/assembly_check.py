@@ -9,7 +9,7 @@ from typing import Any
 
 from voicenym.errors import VoicenymError
 from voicenym.nets.synthesis import synthesizers, vocoders
-from voicenym.nets.words import live_word_codes
+from voicenym.nets.words.word_codes import live_word_codes
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import torch
 
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.resynthesis.pipeline.language_check import LanguageCheck
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from voicenym.nets.checkpoint import DIGEST, configuration
 from voicenym.nets.synthesis import synthesizers, vocoders
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.nets.words import live_word_codes
-from voicenym.nets.words.live_word_codes import LiveWordCodes
+from voicenym.nets.words.word_codes import live_word_codes
+from voicenym.nets.words.word_codes.live_word_codes import LiveWordCodes
 from voicenym.resynthesis.pipeline import assembly
 
 

@@ -1,7 +1,7 @@
 """Content of a live stream of word codes, step by step, of one row.
 
 Either a window of some seconds is encoded again for each step (:class:`WindowContent`), or a live
-encoder (:mod:`voicenym.nets.words.live_word_codes`) computes each step once
+encoder (:mod:`voicenym.nets.words.word_codes.live_word_codes`) computes each step once
 (:class:`ChunkContent`), which takes a fraction of the time and looks less far ahead.
 """
 
@@ -14,10 +14,10 @@ import torch
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-from voicenym.nets.words.live_code_stream import LiveCodeStream
-from voicenym.nets.words.live_word_codes import LiveWordCodes
-from voicenym.nets.words.whisper import STATE, Encoder
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper import STATE, Encoder
+from voicenym.nets.words.word_codes.live_code_stream import LiveCodeStream
+from voicenym.nets.words.word_codes.live_word_codes import LiveWordCodes
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.resynthesis.common.windows import Window
 from voicenym.resynthesis.pipeline.gradual_listening import GradualListening
 from voicenym.resynthesis.pipeline.language_check import LanguageCheck

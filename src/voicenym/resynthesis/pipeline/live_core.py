@@ -22,7 +22,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.streaming import Memory
 from voicenym.nets.synthesis.istft_vocoder import IstftVocoder
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.resynthesis.common.live_level import LiveLevel, RunningPhrases
 from voicenym.resynthesis.common.output_level import HOP
 from voicenym.resynthesis.common.windows import Window, Windows

@@ -14,9 +14,9 @@ from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
 from voicenym.nets.synthesis.duration_predictor import DurationPredictor
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.nets.words import live_word_codes
-from voicenym.nets.words.live_word_codes import LiveWordCodes
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes import live_word_codes
+from voicenym.nets.words.word_codes.live_word_codes import LiveWordCodes
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 
 

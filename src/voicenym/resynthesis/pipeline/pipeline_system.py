@@ -75,8 +75,8 @@ class Pipeline(Anonymizer):
 
     Attributes:
         folder_name: name of the weights folder, shared by systems of the same networks.
-        coarse_silence_from: revision from which the content encoder computes the silence that
-            fills its windows in groups (:mod:`voicenym.nets.words.silent_groups`); 0 for none.
+        coarse_silence_from: revision from which the content encoder computes the silence that fills
+            its windows in groups (:mod:`voicenym.nets.words.whisper.silent_groups`); 0 for none.
     """
 
     weights: str = ""

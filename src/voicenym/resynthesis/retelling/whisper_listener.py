@@ -23,11 +23,11 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.activity.silero import SpeechProbabilities
 from voicenym.nets.checkpoint import configuration
 from voicenym.nets.content.content_encoder import Content
-from voicenym.nets.words.cross_attention_times import TimedWord, timed_words
-from voicenym.nets.words.whisper import RATE
-from voicenym.nets.words.whisper_decoding import greedy
-from voicenym.nets.words.whisper_published import ENGLISH, published
-from voicenym.nets.words.whisper_vocabulary import Vocabulary
+from voicenym.nets.words.whisper.cross_attention_times import TimedWord, timed_words
+from voicenym.nets.words.whisper.whisper import RATE
+from voicenym.nets.words.whisper.whisper_decoding import greedy
+from voicenym.nets.words.whisper.whisper_published import ENGLISH, published
+from voicenym.nets.words.whisper.whisper_vocabulary import Vocabulary
 from voicenym.resynthesis.pipeline import assembly
 from voicenym.resynthesis.pipeline.language_check import LanguageCheck, SpeechScore, is_foreign
 from voicenym.resynthesis.retelling.phrases_heard import (

@@ -14,8 +14,8 @@ import torch
 from torch.nn import functional
 
 from voicenym.dsp.features.fbank import Fbank
-from voicenym.nets.words import ctc
-from voicenym.nets.words.deepspeech import posteriorgram_distance
+from voicenym.nets.words.ctc_networks import ctc
+from voicenym.nets.words.ctc_networks.deepspeech import posteriorgram_distance
 
 BANDS = 24
 """Bands of the filterbank that replaces a recogniser."""

@@ -95,9 +95,9 @@ def words_loss(place: Path, form: str) -> Words:
         VoicenymError: a recogniser of another kind.
     """
     from voicenym.nets.weights.safetensors_file import refuse_pickles
-    from voicenym.nets.words.character_model import CharacterModel
-    from voicenym.nets.words.deepspeech import DeepSpeech2
-    from voicenym.nets.words.phone_model import SMALL, PhoneModel, holds_phones
+    from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+    from voicenym.nets.words.ctc_networks.deepspeech import DeepSpeech2
+    from voicenym.nets.words.phone_states.phone_model import SMALL, PhoneModel, holds_phones
     from voicenym.training.cloak.cloak_losses import Posteriorgram, Transcript, WordNet
 
     place = SMALL if str(place) == PHONES else place

@@ -26,7 +26,7 @@ from voicenym.nets.synthesis.synthesis_losses import (
     feature_matching,
     generator_least_squares,
 )
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.bottleneck.frame_targets import numbers_of
 
 NO_LABEL = -1

@@ -28,7 +28,7 @@ from voicenym.nets.synthesis.discriminators import (
     MultiSpectral,
 )
 from voicenym.nets.synthesis.synthesis_losses import LogMel, mel_distance
-from voicenym.nets.words.whisper import Encoder as WhisperEncoder
+from voicenym.nets.words.whisper.whisper import Encoder as WhisperEncoder
 from voicenym.training.codec import codec_losses
 from voicenym.training.codec.codec_dataset import Segments
 from voicenym.training.codec.musa_config import MusaConfig

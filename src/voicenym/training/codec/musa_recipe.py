@@ -56,7 +56,7 @@ class MusaRecipe(SpeechRecipe):
         require_training()
         from voicenym.nets.codec.codec import Codec
         from voicenym.nets.hub import place_of
-        from voicenym.nets.words.whisper_published import published
+        from voicenym.nets.words.whisper.whisper_published import published
         from voicenym.training.codec import train_musa as steps
         from voicenym.training.codec.codec_dataset import labelled
         from voicenym.training.codec.musa_config import MusaConfig
@@ -113,7 +113,7 @@ def teacher_of(place: str, features: str | None, hop: int, machine: Machine) -> 
     from voicenym.nets.checkpoint import configuration
     from voicenym.nets.content import tokenizer
     from voicenym.nets.content.units import Units
-    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
     from voicenym.training.codec.codec_losses import CodeTeacher, UnitTeacher
     from voicenym.training.content.bottleneck.frame_targets import word_code_encoder
     from voicenym.training.content.units.unit_features import features_behind

@@ -17,7 +17,7 @@ from voicenym.nets.codec.codec import RATE, Codec
 from voicenym.nets.codec.codec_config import sizes
 from voicenym.nets.codec.style_encoder import LEAST_SAMPLES
 from voicenym.nets.weights.weight_norm import fold, normalize_weights
-from voicenym.nets.words.whisper import Encoder as WhisperEncoder
+from voicenym.nets.words.whisper.whisper import Encoder as WhisperEncoder
 from voicenym.training.codec.codec_dataset import CodecCrops, LabelledUtterance
 from voicenym.training.codec.codec_losses import Teacher
 from voicenym.training.codec.codec_step import Coding

@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch.nn import functional
 
-from voicenym.nets.words.phone_state_network import FrameNet
+from voicenym.nets.words.phone_states.phone_state_network import FrameNet
 
 
 class Phones(torch.nn.Module):

@@ -41,7 +41,7 @@ class ResynthesisRecipe(SpeechRecipe):
         """Train and save the parts."""
         require_training()
         from voicenym.nets.checkpoint import version
-        from voicenym.nets.words.phone_model import PhoneModel
+        from voicenym.nets.words.phone_states.phone_model import PhoneModel
         from voicenym.resynthesis.bundled.model_parts import Parts
         from voicenym.training.resynthesis import train_resynthesis as steps
         from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig

@@ -12,7 +12,7 @@ from voicenym.nets.content.bottleneck import HIGHEST, LOWEST, RATE
 from voicenym.nets.gradient_reversal import reversed_gradient
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.synthesis import synthesis_losses
-from voicenym.nets.words.phone_state_network import FrameNet
+from voicenym.nets.words.phone_states.phone_state_network import FrameNet
 from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.training.resynthesis import conversion_loss as conversion
 from voicenym.training.resynthesis.phone_loss import Phones

@@ -18,7 +18,7 @@ import torch
 
 from voicenym.nets.content.bottleneck import Bottleneck
 from voicenym.nets.speakers.speaker_encoder import Encoder
-from voicenym.nets.words.phone_state_network import FrameNet
+from voicenym.nets.words.phone_states.phone_state_network import FrameNet
 from voicenym.resynthesis.bundled.model_parts import Parts
 from voicenym.training.resynthesis.resynthesis_config import ResynthesisConfig
 from voicenym.training.resynthesis.resynthesis_dataset import (

@@ -13,8 +13,8 @@ from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError
 from voicenym.nets.masked_batch import padded
 from voicenym.nets.words.log_mel import HOP
-from voicenym.nets.words.phone_state_network import FRAME, coarse
-from voicenym.nets.words.phones import SILENCE, Phone, States
+from voicenym.nets.words.phone_states.phone_state_network import FRAME, coarse
+from voicenym.nets.words.phone_states.phones import SILENCE, Phone, States
 from voicenym.training.speech.crops import resampled
 from voicenym.training.speech.speech_cache import Utterance
 from voicenym.training.speech.transcribed_dataset import STEP, Sentences

@@ -12,7 +12,7 @@ from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError
 from voicenym.metrics import normalise
 from voicenym.nets.masked_batch import padded
-from voicenym.nets.words.ctc import Alphabet, frames_needed
+from voicenym.nets.words.ctc_networks.ctc import Alphabet, frames_needed
 from voicenym.training.speech.crops import resampled
 from voicenym.training.speech.speech_cache import Utterance
 

@@ -3,7 +3,8 @@
 The distance of states (:mod:`voicenym.training.synthesis.recogniser_loss`) weighs all directions of
 the states alike; which of them decide the words, the decoder knows. The recogniser is Whisper
 (Radford et al., ICML 2023), frozen; its window of 30 s is filled with silence in groups
-(:mod:`voicenym.nets.words.silent_groups`), at a fifth of the cost for some seconds of speech.
+(:mod:`voicenym.nets.words.whisper.silent_groups`), at a fifth of the cost for some seconds of
+speech.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from collections.abc import Sequence
 import torch
 from torch.nn.functional import cross_entropy
 
-from voicenym.nets.words.silent_groups import spectral_states, states_with_silence
-from voicenym.nets.words.whisper import STATE, Whisper
-from voicenym.nets.words.whisper_decoding import Writing
+from voicenym.nets.words.whisper.silent_groups import spectral_states, states_with_silence
+from voicenym.nets.words.whisper.whisper import STATE, Whisper
+from voicenym.nets.words.whisper.whisper_decoding import Writing
 
 UNWANTED = -100
 """Target where no token is wanted."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import torch
 
-from voicenym.nets.words.whisper import STATE, Encoder
+from voicenym.nets.words.whisper.whisper import STATE, Encoder
 
 LAYERS = 2
 """Upper layers whose states are compared."""

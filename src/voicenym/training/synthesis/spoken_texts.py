@@ -17,8 +17,8 @@ import torch
 
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-from voicenym.nets.words.live_word_codes import together
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.live_word_codes import together
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.private import private_folder
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 from voicenym.training.content.native_codes.native_vectors import native_vectors

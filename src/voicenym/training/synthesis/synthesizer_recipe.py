@@ -15,7 +15,7 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
-    from voicenym.nets.words.whisper_published import Published
+    from voicenym.nets.words.whisper.whisper_published import Published
     from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
     from voicenym.training.run.fit import Outcome
     from voicenym.training.speech.speech_cache import Utterance
@@ -70,7 +70,7 @@ class SynthesizerRecipe(SpeechRecipe):
         from voicenym.nets.encoder_folders import folder_of
         from voicenym.nets.hub import place_of
         from voicenym.nets.synthesis.synthesizers import save
-        from voicenym.nets.words.whisper_published import published
+        from voicenym.nets.words.whisper.whisper_published import published
         from voicenym.resynthesis.pipeline.assembly import folder_of as pipeline_folder
         from voicenym.training.synthesis import train_synthesizer as steps
         from voicenym.training.synthesis.drawn_voices import DrawnVoices
@@ -140,7 +140,7 @@ class SynthesizerRecipe(SpeechRecipe):
         self, reader: Published, utterances: list[Utterance], device: str, report: Report
     ) -> tuple[SpokenTexts, DecoderLoss]:
         """Recordings with texts as the pipeline of the voices speaks them, and their loss."""
-        from voicenym.nets.words.word_code_content import WordCodeContent
+        from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
         from voicenym.resynthesis.pipeline import assembly
         from voicenym.training.synthesis.decoder_loss import DecoderLoss
         from voicenym.training.synthesis.spoken_texts import SpokenTexts, spoken_texts

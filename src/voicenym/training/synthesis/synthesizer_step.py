@@ -16,7 +16,7 @@ import torch
 
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.synthesizer import Synthesizer
-from voicenym.nets.words.whisper import Encoder as WhisperEncoder
+from voicenym.nets.words.whisper.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.synthesis_settings import Settings
 from voicenym.training.run.audio_logging import log_audio
 from voicenym.training.run.fit import share_done

@@ -21,7 +21,7 @@ from voicenym.errors import CorpusError
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.synthesis.duration_predictor import DurationPredictor
-from voicenym.nets.words.phones import SILENCE
+from voicenym.nets.words.phone_states.phones import SILENCE
 from voicenym.recognition.sphinx_processes.segment_decoding import FRAME
 from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured

@@ -25,7 +25,7 @@ from voicenym.nets.synthesis.nsf import Standardize
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
 from voicenym.nets.weights.weight_norm import fold, normalize_weights
-from voicenym.nets.words.whisper import Encoder as WhisperEncoder
+from voicenym.nets.words.whisper.whisper import Encoder as WhisperEncoder
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
 from voicenym.training.run.configured_fit import fit_configured

@@ -11,7 +11,7 @@ import torch
 
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
-from voicenym.nets.words.whisper import Encoder as WhisperEncoder
+from voicenym.nets.words.whisper.whisper import Encoder as WhisperEncoder
 from voicenym.training.synthesis.connecting_mels import distance_of_mels, mels_of
 from voicenym.training.synthesis.decoder_loss import DecoderLoss
 from voicenym.training.synthesis.drawn_voices import DrawnVoices

@@ -14,7 +14,7 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
-    from voicenym.nets.words.phone_model import PhoneModel
+    from voicenym.nets.words.phone_states.phone_model import PhoneModel
     from voicenym.training.speech.aligned_dataset import Aligned
     from voicenym.training.words.train_hybrid import HybridConfig
 
@@ -102,8 +102,8 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
         self, config: HybridConfig, known: dict[str, list[str]], train: Sequence[Aligned]
     ) -> PhoneModel:
         """The network to start from: a new one of the lexicon's phones, or an earlier one."""
-        from voicenym.nets.words.phone_model import PhoneModel
-        from voicenym.nets.words.phones import States
+        from voicenym.nets.words.phone_states.phone_model import PhoneModel
+        from voicenym.nets.words.phone_states.phones import States
         from voicenym.training.speech.aligned_dataset import shares
 
         if self.start is not None:

@@ -41,8 +41,8 @@ class RecogniserRecipe(SystemOptions, TestOptions, SpeechRecipe):
         """Train and save the recogniser, tune the weight of its n-gram, and test it."""
         require_training()
         from voicenym.metrics import normalise
-        from voicenym.nets.words.character_model import CharacterModel
-        from voicenym.nets.words.ctc import Alphabet
+        from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+        from voicenym.nets.words.ctc_networks.ctc import Alphabet
         from voicenym.recognition.ctc_recogniser import note
         from voicenym.recognition.language_model_weight import attach
         from voicenym.training.speech.preparation import cached, check_disjoint

@@ -15,8 +15,8 @@ from typing import Any
 
 import torch
 
-from voicenym.nets.words.phone_model import PhoneModel
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phones import States
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome
 from voicenym.training.run.machine import Machine
@@ -41,7 +41,7 @@ class HybridConfig(RecogniserConfig):
 
     Args:
         net: always ``frames``.
-        options: of :class:`~voicenym.nets.words.phone_state_network.FrameNetConfig`.
+        options: of :class:`~voicenym.nets.words.phone_states.phone_state_network.FrameNetConfig`.
         speeds: of playback; any between the slowest and the fastest is drawn.
         smoothing: share of a target that is distributed over all states.
     """

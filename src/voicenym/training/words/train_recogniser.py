@@ -19,9 +19,9 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.metrics import word_errors
 from voicenym.nets.masked_batch import valid
-from voicenym.nets.words import ctc
-from voicenym.nets.words.character_model import CharacterModel
-from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.ctc_networks import ctc
+from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+from voicenym.nets.words.ctc_networks.ctc import Alphabet
 from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome

@@ -18,8 +18,8 @@ import lightning.pytorch as pl
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.whisper import STATE, Decoder, Encoder, Whisper
-from voicenym.nets.words.whisper_decoding import Writing
+from voicenym.nets.words.whisper.whisper import STATE, Decoder, Encoder, Whisper
+from voicenym.nets.words.whisper.whisper_decoding import Writing
 from voicenym.training.run.adamw_config import AdamWConfig
 from voicenym.training.run.configured_fit import fit_configured
 from voicenym.training.run.fit import Outcome

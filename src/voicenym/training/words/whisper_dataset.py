@@ -16,8 +16,8 @@ import torch
 from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError
 from voicenym.nets.masked_batch import padded
-from voicenym.nets.words.whisper_decoding import Writing
-from voicenym.nets.words.whisper_vocabulary import Vocabulary
+from voicenym.nets.words.whisper.whisper_decoding import Writing
+from voicenym.nets.words.whisper.whisper_vocabulary import Vocabulary
 from voicenym.training.speech.epoch_sampling import Epoch
 from voicenym.training.speech.speech_cache import Utterance
 

@@ -33,9 +33,9 @@ class WhisperRecipe(SystemOptions, SpeechRecipe):
         require_training()
         from voicenym.nets.hub import place_of, snapshot
         from voicenym.nets.names_and_paths import is_hub_name
-        from voicenym.nets.words.whisper import STATE
-        from voicenym.nets.words.whisper_published import published, save_published
-        from voicenym.nets.words.whisper_vocabulary import Vocabulary
+        from voicenym.nets.words.whisper.whisper import STATE
+        from voicenym.nets.words.whisper.whisper_published import published, save_published
+        from voicenym.nets.words.whisper.whisper_vocabulary import Vocabulary
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.words import train_whisper as steps
         from voicenym.training.words.whisper_dataset import spoken

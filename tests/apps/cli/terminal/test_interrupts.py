@@ -57,7 +57,7 @@ def test_an_import_is_completed_first(command, monkeypatch, tmp_path):
 
 
 def test_an_interrupted_command_says_so(command, monkeypatch):
-    from voicenym.apps.cli import systems
+    from voicenym.apps.cli.commands import systems
 
     monkeypatch.setattr(systems, "_list", lambda found: signal.raise_signal(signal.SIGINT))
     done = command("systems")

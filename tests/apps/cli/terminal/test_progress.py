@@ -12,7 +12,7 @@ from voicenym.apps.cli.terminal.progress import Progress
 
 
 @pytest.mark.parametrize(("quiet", "given"), [(False, "first\nsecond\n"), (True, "")])
-def test_lines(quiet, given, capsys):
+def test_stages_are_lines_on_standard_error_unless_quiet(quiet, given, capsys):
     with Progress(quiet) as tell:
         tell("first")
         tell.done(3)

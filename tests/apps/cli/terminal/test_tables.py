@@ -86,7 +86,7 @@ def test_each_reader_gets_a_form(terminal, monkeypatch, capsys):
     assert capsys.readouterr().out.endswith("\n\nA note.\n")
 
 
-def test_intervals():
+def test_intervals_are_in_brackets_and_left_out_where_there_is_none():
     assert interval(19.74, 16.39, 22.98) == "19.7 [16.4, 23.0]"
     assert interval(-3.0, None, None, 2) == "-3.00"
     assert interval(None, None, None) == ""

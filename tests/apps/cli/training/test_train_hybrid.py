@@ -13,7 +13,7 @@ pytest.importorskip("lightning")
 pytest.importorskip("pocketsphinx")
 
 from voicenym.apps.cli import app
-from voicenym.nets.words.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
 
 CONFIG = """
 options: {width: 8, gaps: [1], dropout: 0.0}

@@ -13,9 +13,9 @@ pytest.importorskip("lightning")
 pytest.importorskip("safetensors")
 
 from voicenym.apps.cli import app
-from voicenym.nets.words import live_word_codes
-from voicenym.nets.words.whisper import Whisper, Writing
-from voicenym.nets.words.whisper_published import Published, save_published
+from voicenym.nets.words.whisper.whisper import Whisper, Writing
+from voicenym.nets.words.whisper.whisper_published import Published, save_published
+from voicenym.nets.words.word_codes import live_word_codes
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,8 @@ pytest.importorskip("tokenizers")
 
 from voicenym.apps.cli import app
 from voicenym.nets.content import word_code_bottleneck, word_code_encoder
-from voicenym.nets.words.whisper import Whisper, Writing
-from voicenym.nets.words.whisper_published import Published, save_published
+from voicenym.nets.words.whisper.whisper import Whisper, Writing
+from voicenym.nets.words.whisper.whisper_published import Published, save_published
 from voicenym.training.content.native_codes import accent_directions
 
 TINY = """

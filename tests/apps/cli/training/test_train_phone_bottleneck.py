@@ -16,7 +16,7 @@ pytest.importorskip("pocketsphinx")
 from voicenym.apps.cli import app
 from voicenym.errors import VoicenymError
 from voicenym.nets.content import content_encoders
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 
 CONFIG = """
 options: {size: 6, bands: 20, width: 16, narrow: 4, strides: [1, 3]}

@@ -13,7 +13,8 @@ pytest.importorskip("lightning")
 pytest.importorskip("jiwer")
 pytest.importorskip("safetensors")
 
-from voicenym.apps.cli import app, train
+from voicenym.apps.cli import app
+from voicenym.apps.cli.commands import train
 from voicenym.errors import VoicenymError
 from voicenym.recognition import recogniser
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 import voicenym
 from voicenym.apps.cli import app
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.phone_model import PhoneModel
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.phone_states.phone_model import PhoneModel
+from voicenym.nets.words.phone_states.phones import States
 
 pytest.importorskip("lightning")
 

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from voicenym.apps.cli import app
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.word_code_bottleneck import BUNDLED as CODES
-from voicenym.nets.words.whisper import Whisper, Writing
-from voicenym.nets.words.whisper_published import Published, save_published
+from voicenym.nets.words.whisper.whisper import Whisper, Writing
+from voicenym.nets.words.whisper.whisper_published import Published, save_published
 
 pytest.importorskip("lightning")
 tokenizers = pytest.importorskip("tokenizers")

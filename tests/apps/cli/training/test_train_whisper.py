@@ -14,7 +14,7 @@ pytest.importorskip("lightning")
 pytest.importorskip("safetensors")
 pytest.importorskip("tokenizers")
 
-from voicenym.apps.cli import train
+from voicenym.apps.cli.commands import train
 from voicenym.apps.cli.options.recogniser_options import retrained_of
 from voicenym.errors import VoicenymError
 from voicenym.recognition import of_folder

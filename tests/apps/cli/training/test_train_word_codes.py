@@ -16,8 +16,8 @@ pytest.importorskip("tokenizers")
 
 from voicenym.apps.cli import app
 from voicenym.nets.content import content_encoders, word_code_bottleneck
-from voicenym.nets.words.whisper import Whisper, Writing
-from voicenym.nets.words.whisper_published import Published, save_published
+from voicenym.nets.words.whisper.whisper import Whisper, Writing
+from voicenym.nets.words.whisper.whisper_published import Published, save_published
 
 TINY = """
 options: {width: 16, inner: 16, code: 8, entries: 8, kernel: 3}

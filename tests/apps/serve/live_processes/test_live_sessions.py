@@ -12,12 +12,12 @@ import os
 import signal
 import socket
 import struct
-import threading
 
 import httpx
 import numpy as np
 import pytest
 import soundfile
+from awaited import until
 
 pytest.importorskip("websockets")
 
@@ -46,15 +46,6 @@ def voice(speech):
     samples, rate = soundfile.read(io.BytesIO(speech), dtype="float32")
     assert rate == 16_000
     return samples
-
-
-def until(condition):
-    done = threading.Event()
-    for _ in range(600):
-        if condition():
-            return
-        done.wait(0.1)
-    raise AssertionError("it did not come")
 
 
 def is_over(server):

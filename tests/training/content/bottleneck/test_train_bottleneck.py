@@ -13,8 +13,8 @@ pytest.importorskip("lightning")
 pytest.importorskip("jiwer")
 
 from voicenym.nets.gradient_reversal import reversed_gradient
-from voicenym.nets.words import ctc
-from voicenym.nets.words.character_model import CharacterModel
+from voicenym.nets.words.ctc_networks import ctc
+from voicenym.nets.words.ctc_networks.character_model import CharacterModel
 from voicenym.training.content.bottleneck.speaker_branch import SpeakerBranch
 from voicenym.training.content.bottleneck.train_bottleneck import (
     BottleneckConfig,

@@ -14,7 +14,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import content_encoders
 from voicenym.nets.content.tdnnf import HOP, TdnnF
-from voicenym.nets.words.phones import Phone, States
+from voicenym.nets.words.phone_states.phones import Phone, States
 from voicenym.training.content.bottleneck.frame_targets import (
     NONE,
     Labelled,

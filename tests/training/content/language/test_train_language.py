@@ -14,8 +14,8 @@ import voicenym
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import content_encoders, language_scores
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.whisper import Whisper
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper import Whisper
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.language import language_examples
 from voicenym.training.content.language import train_language as steps
 from voicenym.training.content.language.language_examples import Example

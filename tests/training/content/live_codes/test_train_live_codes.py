@@ -12,9 +12,9 @@ from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-from voicenym.nets.words.live_word_codes import LiveWordCodes
-from voicenym.nets.words.whisper import STATE
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper import STATE
+from voicenym.nets.words.word_codes.live_word_codes import LiveWordCodes
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.live_codes.live_code_texts import TextWindow, TextWindows, text_batch
 from voicenym.training.content.live_codes.live_code_windows import Taught
 from voicenym.training.content.live_codes.train_live_codes import (

@@ -13,8 +13,8 @@ pytest.importorskip("lightning")
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_code_encoder
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.word_code_content import WordCodeContent
-from voicenym.training.content.native_codes import accent_directions
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
+from voicenym.training.content.native_codes import accent_directions, native_code_start
 from voicenym.training.content.native_codes import train_native_codes as recipe
 from voicenym.training.content.native_codes.native_code_targets import (
     NativeTargets,
@@ -195,23 +195,23 @@ def test_a_batch_is_padded(windows):
 
 
 def test_an_encoder_begins_as_that_of_the_codes(codes):
-    made = recipe.started(codes, CONFIG).eval()
+    made = native_code_start.started(codes, CONFIG).eval()
     assert len(made.before) == 2
     states = torch.randn(2, 30, 32)
     lengths = torch.tensor([30, 21])
     with torch.inference_mode():
         assert torch.equal(made.encoded(states, lengths), codes.encoded(states, lengths))
     with pytest.raises(VoicenymError, match="0 blocks are fewer than the 1"):
-        recipe.started(codes, changed(CONFIG, before=0))
+        native_code_start.started(codes, changed(CONFIG, before=0))
     with pytest.raises(VoicenymError, match="there is no code 12"):
-        recipe.started(codes, changed(CONFIG, silence=12))
+        native_code_start.started(codes, changed(CONFIG, silence=12))
     two = WordCodes(**{**dataclasses.asdict(codes.sizes), "books": 2})
     with pytest.raises(VoicenymError, match="codes of 2 books"):
-        recipe.started(two, CONFIG)
+        native_code_start.started(two, CONFIG)
 
 
 def test_scores_are_of_the_nearest_entry(whisper, codes):
-    encoder = recipe.started(codes, CONFIG)
+    encoder = native_code_start.started(codes, CONFIG)
     module = recipe.NativeCoding(encoder, codes, whisper.network, torch.arange(24), 0, CONFIG)
     x = torch.randn(2, 5, 8)
     book = codes.quantizer.books[0]
@@ -235,7 +235,7 @@ def test_moments_are_means_and_deviations_of_what_counts():
 
 def test_moments_do_not_depend_on_the_order_and_reach_the_encoder(whisper, codes, windows):
     """Codes in another order have the same moments; the gradient is that of the expectation."""
-    encoder = recipe.started(codes, CONFIG)
+    encoder = native_code_start.started(codes, CONFIG)
     module = recipe.NativeCoding(encoder, codes, whisper.network, torch.arange(24), 0, CONFIG)
     reader = WindowReader({})
     one = native_batch([reader(windows[1][0])], torch.arange(24))
@@ -255,7 +255,7 @@ def test_native_codes_are_learnt_and_nothing_else_changes(
     whisper, codes, windows, tmp_path, adversary, moments
 ):
     config = changed(CONFIG, adversary=adversary, moments=moments)
-    encoder = recipe.started(codes, config)
+    encoder = native_code_start.started(codes, config)
     before = {n: v.clone() for n, v in codes.state_dict().items()}
     decoder = {n: v.clone() for n, v in whisper.network.state_dict().items()}
     held_out = [path for path, who in windows if who == "s9"]
@@ -287,7 +287,7 @@ def test_a_run_goes_on(whisper, codes, windows, tmp_path):
     half = changed(CONFIG, steps=10)
     held_out = [path for path, _ in windows[:2]]
     for config in (half, changed(CONFIG, steps=20)):
-        encoder = recipe.started(codes, config)
+        encoder = native_code_start.started(codes, config)
         outcome = recipe.train(
             encoder, codes, whisper.network, windows, held_out, config, tmp_path, machine=MACHINE
         )
@@ -297,7 +297,7 @@ def test_a_run_goes_on(whisper, codes, windows, tmp_path):
 
 def test_directions_of_accents_come_from_windows_of_one_speaker(codes, windows, monkeypatch):
     monkeypatch.setattr(accent_directions, "PART", 8)
-    encoder, reader = recipe.started(codes, CONFIG), WindowReader({})
+    encoder, reader = native_code_start.started(codes, CONFIG), WindowReader({})
     files = [*windows, (windows[0][0], "")]
     found = accent_directions.with_directions(encoder, codes, files, reader, SILENCE, 3)
     again = accent_directions.with_directions(encoder, codes, windows, reader, SILENCE, 3)
@@ -314,27 +314,29 @@ def test_directions_of_accents_come_from_windows_of_one_speaker(codes, windows, 
 
 @pytest.mark.parametrize("accents", [0, 3])
 def test_a_training_goes_on_from_other_native_codes(codes, tmp_path, accents):
-    known = recipe.started(codes, CONFIG)
+    known = native_code_start.started(codes, CONFIG)
     if accents:
         known = known.with_accents(torch.ones(3, 8), torch.zeros(8), 2)
     with torch.no_grad():
         known.narrow.weight.add_(1.0)
     word_code_encoder.save(known, tmp_path / "known")
-    made = recipe.started(codes, CONFIG)
-    recipe.go_on_from(made, tmp_path / "known")
+    made = native_code_start.started(codes, CONFIG)
+    native_code_start.go_on_from(made, tmp_path / "known")
     torch.testing.assert_close(made.narrow.weight, known.narrow.weight, atol=2e-3, rtol=1e-3)
     with pytest.raises(VoicenymError, match="for another codebook, or of other sizes"):
-        recipe.go_on_from(recipe.started(codes, changed(CONFIG, before=3)), tmp_path / "known")
+        native_code_start.go_on_from(
+            native_code_start.started(codes, changed(CONFIG, before=3)), tmp_path / "known"
+        )
     with torch.no_grad():
         codes.quantizer.books[0].vectors.add_(1.0)
-        other = recipe.started(codes, CONFIG)
+        other = native_code_start.started(codes, CONFIG)
         codes.quantizer.books[0].vectors.sub_(1.0)
     with pytest.raises(VoicenymError, match="for another codebook"):
-        recipe.go_on_from(other, tmp_path / "known")
+        native_code_start.go_on_from(other, tmp_path / "known")
 
 
 def test_what_cannot_be_is_refused(whisper, codes, windows, tmp_path):
-    encoder = recipe.started(codes, CONFIG)
+    encoder = native_code_start.started(codes, CONFIG)
     with pytest.raises(CorpusError, match="no windows to learn from"):
         recipe.train(encoder, codes, whisper.network, [], [windows[0][0]], CONFIG, tmp_path)
     path = tmp_path / "some.native.npz"
@@ -347,6 +349,8 @@ def test_the_bundled_configuration_fits_the_bundled_codes():
     from voicenym.nets.content import word_code_bottleneck
 
     config = load("native-codes", recipe.NativeCodesConfig)
-    made = recipe.started(word_code_bottleneck.load(word_code_bottleneck.BUNDLED), config)
+    made = native_code_start.started(
+        word_code_bottleneck.load(word_code_bottleneck.BUNDLED), config
+    )
     assert len(made.before) == 5
     assert config.changed().rounds == config.varied

@@ -183,8 +183,8 @@ def test_a_network_of_other_units_is_refused(tmp_path, speech):
 
 def test_bundled_recipes_make_networks():
     from voicenym.nets.content.content_encoders import make
-    from voicenym.nets.words.character_model import CharacterModel
-    from voicenym.nets.words.ctc import Alphabet
+    from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+    from voicenym.nets.words.ctc_networks.ctc import Alphabet
     from voicenym.training.content.bottleneck.train_bottleneck import BottleneckConfig
     from voicenym.training.run.config import load
 

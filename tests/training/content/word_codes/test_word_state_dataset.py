@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.words.whisper import STATE
+from voicenym.nets.words.whisper.whisper import STATE
 from voicenym.training.content.word_codes.speech_windows import (
     BLOCK,
     Cut,

@@ -1,7 +1,7 @@
 """Options of ``voicenym evaluate``.
 
 Each option is declared here; it is also a parameter of
-:func:`voicenym.apps.cli.evaluate.evaluate` and a field of
+:func:`voicenym.apps.cli.commands.evaluate.evaluate` and a field of
 :class:`voicenym.apps.cli.evaluating.evaluate_request.Request` of the same name.
 """
 

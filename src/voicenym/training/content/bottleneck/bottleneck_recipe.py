@@ -37,8 +37,8 @@ class BottleneckRecipe(SpeechRecipe):
         require_training()
         from voicenym.metrics import normalise
         from voicenym.nets.content.content_encoders import save
-        from voicenym.nets.words.character_model import CharacterModel
-        from voicenym.nets.words.ctc import Alphabet
+        from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+        from voicenym.nets.words.ctc_networks.ctc import Alphabet
         from voicenym.training.content.bottleneck import train_bottleneck as steps
         from voicenym.training.words.train_recogniser import transcribed_split
 

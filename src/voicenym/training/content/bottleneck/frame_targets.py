@@ -1,8 +1,8 @@
 """Dataset of speech with targets for every frame: states of phones, and codes of words.
 
 States come from aligned transcripts, a target every 10 ms; codes from a content encoder of word
-codes (:mod:`voicenym.nets.words.word_code_content`), which needs no transcript, a target every
-40 ms. A recording has one of them or both.
+codes (:mod:`voicenym.nets.words.word_codes.word_code_content`), which needs no transcript, a target
+every 40 ms. A recording has one of them or both.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from voicenym.nets.checkpoint import fingerprint
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.content.tdnnf import HOP
 from voicenym.nets.content.word_code_bottleneck import BUNDLED
-from voicenym.nets.words.phones import Phone, States
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.phone_states.phones import Phone, States
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.units.train_units import identity, keep
 from voicenym.training.speech.epoch_sampling import Epoch
 from voicenym.training.speech.speech_cache import Utterance

@@ -15,7 +15,7 @@ from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
     from voicenym.nets.content.tdnnf import TdnnF
-    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
     from voicenym.recognition.sphinx_processes.alignment import Alignments
     from voicenym.training.content.bottleneck.frame_targets import Labelled
     from voicenym.training.content.bottleneck.train_phone_bottleneck import PhoneBottleneckConfig
@@ -58,7 +58,7 @@ class PhoneBottleneckRecipe(SpeechRecipe):
         from voicenym.metrics import normalise
         from voicenym.nets.content import content_encoders
         from voicenym.nets.content.tdnnf import HOP
-        from voicenym.nets.words.phones import States
+        from voicenym.nets.words.phone_states.phones import States
         from voicenym.recognition.language_models.closed_vocabulary import lexicon_of
         from voicenym.recognition.sphinx_processes.alignment import Alignments, pronunciations
         from voicenym.training.content.bottleneck import train_phone_bottleneck as steps
@@ -132,7 +132,7 @@ def labelled(
         folder: of the word codes.
         say: receives lines of progress.
     """
-    from voicenym.nets.words.phones import SILENCE
+    from voicenym.nets.words.phone_states.phones import SILENCE
     from voicenym.training.content.bottleneck.frame_targets import Labelled, code_files
 
     with_text = [one for one in speech if one.recording.text]

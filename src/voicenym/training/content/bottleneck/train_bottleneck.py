@@ -16,8 +16,8 @@ from typing import Any
 
 import torch
 
-from voicenym.nets.words.character_model import CharacterModel
-from voicenym.nets.words.ctc import Alphabet
+from voicenym.nets.words.ctc_networks.character_model import CharacterModel
+from voicenym.nets.words.ctc_networks.ctc import Alphabet
 from voicenym.training.content.bottleneck.frame_targets import numbered
 from voicenym.training.content.bottleneck.speaker_branch import SpeakerBranch, growth
 from voicenym.training.run.fit import Outcome, share_done

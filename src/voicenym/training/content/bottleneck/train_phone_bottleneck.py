@@ -4,11 +4,12 @@ The bottleneck of B1 (Fang et al., SSW 2019) is that of a hybrid recogniser: a T
 states of phones, frame by frame, and a linear layer before the output is the content. With a target
 for each frame, minutes of one core suffice, where CTC over characters needs days
 (:mod:`voicenym.training.content.bottleneck.train_bottleneck`). Alignments need transcripts; codes
-of words, which a larger recogniser's encoder gives (:mod:`voicenym.nets.words.word_code_content`),
-need none, and distil what it knows of the words: a second output classifies them from four frames
-of the bottleneck. Mel bands are warped at random, so that the content depends less on the length of
-the vocal tract. With an adversary, the bottleneck is also trained against a branch that classifies
-the speaker (:mod:`voicenym.training.content.bottleneck.speaker_branch`).
+of words, which a larger recogniser's encoder gives
+(:mod:`voicenym.nets.words.word_codes.word_code_content`), need none, and distil what it knows of
+the words: a second output classifies them from four frames of the bottleneck. Mel bands are warped
+at random, so that the content depends less on the length of the vocal tract. With an adversary, the
+bottleneck is also trained against a branch that classifies the speaker
+(:mod:`voicenym.training.content.bottleneck.speaker_branch`).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoder import RATE
 from voicenym.nets.content.tdnnf import HOP, TdnnF
 from voicenym.nets.masked_batch import valid
-from voicenym.nets.words.phones import States
+from voicenym.nets.words.phone_states.phones import States
 from voicenym.training.content.bottleneck.frame_targets import (
     NONE,
     FrameTargets,

@@ -10,7 +10,7 @@ import torch
 
 from voicenym.errors import CorpusError
 from voicenym.nets.masked_batch import padded
-from voicenym.nets.words.whisper import STATE
+from voicenym.nets.words.whisper.whisper import STATE
 from voicenym.training.content.live_codes.live_code_windows import SpeakerWindows, Taught, whole
 from voicenym.training.content.word_codes.word_code_batches import texts
 from voicenym.training.speech.epoch_sampling import Epoch

@@ -11,9 +11,9 @@ import torch
 
 from voicenym.errors import CorpusError
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-from voicenym.nets.words.live_word_codes import together
-from voicenym.nets.words.whisper import STATE
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper import STATE
+from voicenym.nets.words.word_codes.live_word_codes import together
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.private import private_folder
 from voicenym.training.content.native_codes.native_code_windows import paced
 from voicenym.training.content.native_codes.native_vectors import native_vectors

@@ -15,7 +15,7 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
-    from voicenym.nets.words.word_code_content import WordCodeContent
+    from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
     from voicenym.training.content.live_codes.train_live_codes import Texts
     from voicenym.training.speech.speech_cache import Utterance
 
@@ -48,8 +48,8 @@ class LiveCodesRecipe(SpeechRecipe):
         import torch
 
         from voicenym.nets.architectures import options_checked
-        from voicenym.nets.words import live_word_codes
-        from voicenym.nets.words.word_code_content import WordCodeContent
+        from voicenym.nets.words.word_codes import live_word_codes
+        from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
         from voicenym.resynthesis.pipeline import assembly
         from voicenym.training.content.live_codes import train_live_codes as steps
         from voicenym.training.content.live_codes.live_code_windows import taught
@@ -99,7 +99,7 @@ class LiveCodesRecipe(SpeechRecipe):
     ) -> Texts:
         """Texts of recordings, by Whisper where they have none, and its decoder."""
         from voicenym.nets.hub import place_of
-        from voicenym.nets.words.whisper_published import published
+        from voicenym.nets.words.whisper.whisper_published import published
         from voicenym.training.content.live_codes.train_live_codes import Texts
         from voicenym.training.content.word_codes.speech_windows import pieces
         from voicenym.training.content.word_codes.transcript_tokens import Tokenizer

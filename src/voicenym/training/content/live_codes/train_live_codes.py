@@ -23,9 +23,9 @@ from voicenym.errors import CorpusError
 from voicenym.nets.content import drawn_accent
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.masked_batch import valid
-from voicenym.nets.words.live_word_codes import LiveWordCodes
-from voicenym.nets.words.whisper import Decoder, Encoder
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper import Decoder, Encoder
+from voicenym.nets.words.word_codes.live_word_codes import LiveWordCodes
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.live_codes.live_code_texts import TextBatch, TextWindows, text_batch
 from voicenym.training.content.live_codes.live_code_windows import (
     Item,
@@ -49,7 +49,7 @@ class LiveCodesConfig(AdamWConfig):
     """Configuration of the training.
 
     Args:
-        options: of :class:`~voicenym.nets.words.live_word_codes.LiveSizes`.
+        options: of :class:`~voicenym.nets.words.word_codes.live_word_codes.LiveSizes`.
         aheads: states after a chunk, of which a step draws one; those of ``options`` are validated.
         delays: states of a chunk and after it, of which a step draws one, in place of ``aheads``.
         words: weight of the cross-entropy of the words that a decoder reads; 0: windows need no

@@ -19,7 +19,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.metrics.words.word_error_rate import normalise
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.private import private_folder
 from voicenym.training.content.native_codes.reading_alignment import (
     aligned,
@@ -73,7 +73,7 @@ def matched(
         raise CorpusError(
             f"none of {len(pairs)} recordings has the text of one of {len(by_text)} readings; "
             "give recordings with texts, and readings of these texts "
-            "(benchmarks/studies/read_aloud.py makes them)"
+            "(benchmarks/studies/corpora/read_aloud.py makes them)"
         )
     return found
 

@@ -11,8 +11,8 @@ import numpy as np
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.nets.content.word_code_bottleneck import WordCodes
-from voicenym.nets.words.whisper_published import Published
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.whisper_published import Published
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.native_codes.native_code_targets import NativeTargets, usual_silence
 from voicenym.training.content.native_codes.native_code_windows import NativeCodeFiles
 from voicenym.training.content.native_codes.train_native_codes import NativeCodesConfig

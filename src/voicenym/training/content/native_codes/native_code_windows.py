@@ -10,7 +10,7 @@ gives in this window is the target; pauses and quiet places have the code of sil
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -21,18 +21,18 @@ import torch
 from voicenym.corpus.recording import RATE
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.masked_batch import padded
-from voicenym.nets.words.whisper import STATE
-from voicenym.nets.words.whisper_published import Published
+from voicenym.nets.words.whisper.whisper import STATE
+from voicenym.nets.words.whisper.whisper_published import Published
 from voicenym.private import private_folder
 from voicenym.training.content.native_codes.native_code_targets import UNKNOWN, digest
 from voicenym.training.content.native_codes.reading_alignment import quiet
 from voicenym.training.content.word_codes.speech_windows import PAUSE, Piece, joined
 from voicenym.training.content.word_codes.transcript_tokens import Tokenizer
+from voicenym.training.content.word_codes.window_files import WindowFiles
 from voicenym.training.content.word_codes.word_code_batches import texts
 from voicenym.training.content.word_codes.word_state_dataset import (
     MOST_TOKENS,
     arrays_in,
-    files_of,
     keep_arrays,
 )
 from voicenym.training.speech.speech_cache import Utterance
@@ -103,7 +103,7 @@ class Paced(Utterance):
         return found[start : None if length is None else start + length]
 
 
-class NativeCodeFiles:
+class NativeCodeFiles(WindowFiles):
     """Windows of native codes, one file each in a folder.
 
     Args:
@@ -148,15 +148,8 @@ class NativeCodeFiles:
             found.update(b"" if known is None else known.astype(np.int64).tobytes())
         return self._folder / f"{found.hexdigest()[:32]}.native.npz"
 
-    def __call__(
-        self, windows: Sequence[Sequence[Piece]], say: Callable[[str], None] = lambda text: None
-    ) -> list[Path]:
-        """Files of windows, in their order; existing files are reused.
-
-        Raises:
-            VoicenymError: they cannot be kept.
-        """
-        return files_of(windows, self.path, lambda p, w: keep(p, self.analysed(w)), say)
+    def make(self, path: Path, window: Sequence[Piece]) -> None:
+        keep(path, self.analysed(window))
 
     @torch.inference_mode()
     def analysed(self, window: Sequence[Piece]) -> NativeWindow:

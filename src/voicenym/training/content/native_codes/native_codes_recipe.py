@@ -17,7 +17,7 @@ from voicenym.training.run.resources import require_training
 if TYPE_CHECKING:
     from voicenym.nets.content.word_code_bottleneck import WordCodes
     from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-    from voicenym.nets.words.whisper_published import Published
+    from voicenym.nets.words.whisper.whisper_published import Published
     from voicenym.training.content.native_codes.native_code_training_set import PairedSpeech
     from voicenym.training.content.native_codes.train_native_codes import NativeCodesConfig
 
@@ -67,7 +67,7 @@ class NativeCodesRecipe(SpeechRecipe):
         require_training()
         from voicenym.nets.content import word_code_encoder
         from voicenym.nets.hub import place_of
-        from voicenym.nets.words.whisper_published import published
+        from voicenym.nets.words.whisper.whisper_published import published
         from voicenym.training.content.native_codes import train_native_codes as steps
         from voicenym.training.content.native_codes.accent_directions import with_directions
         from voicenym.training.content.native_codes.native_code_training_set import TrainingSetMaker
@@ -122,17 +122,18 @@ class NativeCodesRecipe(SpeechRecipe):
         """
         from voicenym.nets.content import word_code_bottleneck
         from voicenym.resynthesis.pipeline import assembly
-        from voicenym.training.content.native_codes import train_native_codes as steps
+        from voicenym.training.content.native_codes import native_code_start
 
         start = word_code_bottleneck.BUNDLED if self.start == Path(BUNDLED) else self.start
         codes = word_code_bottleneck.load(start)
         sizes = whisper.network.sizes
         if (codes.sizes.states, codes.sizes.window) != (sizes.width, sizes.states):
             raise VoicenymError(f"{self.start}: codes of another Whisper's states; give that one")
-        encoder = steps.started(codes, config)
+        encoder = native_code_start.started(codes, config)
         if self.encoder is not None:
             bundled = self.encoder == Path(BUNDLED)
-            steps.go_on_from(encoder, assembly.BUNDLED / NATIVE if bundled else self.encoder)
+            place = assembly.BUNDLED / NATIVE if bundled else self.encoder
+            native_code_start.go_on_from(encoder, place)
         return codes, encoder
 
     def _speech(self, config: NativeCodesConfig, report: Report) -> PairedSpeech:

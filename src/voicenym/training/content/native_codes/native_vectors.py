@@ -6,9 +6,9 @@ import numpy as np
 import torch
 
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
-from voicenym.nets.words.silent_groups import spectral_states, states_before_silence
-from voicenym.nets.words.whisper import STATE
-from voicenym.nets.words.word_code_content import WordCodeContent
+from voicenym.nets.words.whisper.silent_groups import spectral_states, states_before_silence
+from voicenym.nets.words.whisper.whisper import STATE
+from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.speech.speech_cache import Utterance
 
 

@@ -16,8 +16,8 @@ import torch
 
 from voicenym.corpus.recording import RATE
 from voicenym.errors import CorpusError, VoicenymError
-from voicenym.nets.words.whisper import STATE, WINDOW
-from voicenym.nets.words.whisper_published import Published
+from voicenym.nets.words.whisper.whisper import STATE, WINDOW
+from voicenym.nets.words.whisper.whisper_published import Published
 from voicenym.private import private_folder, write_private
 from voicenym.training.content.word_codes.transcript_tokens import Tokenizer, sentence
 from voicenym.training.speech.speech_cache import Utterance

@@ -26,7 +26,7 @@ from voicenym.errors import CorpusError
 from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.masked_batch import valid
-from voicenym.nets.words.whisper import Decoder, Whisper
+from voicenym.nets.words.whisper.whisper import Decoder, Whisper
 from voicenym.training.content.word_codes.speech_windows import Cut
 from voicenym.training.content.word_codes.word_code_batches import (
     Batch,

@@ -14,7 +14,7 @@ from voicenym.training.run.progress_report import Report
 from voicenym.training.run.resources import require_training
 
 if TYPE_CHECKING:
-    from voicenym.nets.words.whisper_published import Published
+    from voicenym.nets.words.whisper.whisper_published import Published
     from voicenym.training.content.word_codes.train_word_codes import WordCodesConfig
     from voicenym.training.speech.speech_cache import Utterance
 
@@ -54,8 +54,8 @@ class WordCodesRecipe(SpeechRecipe):
         from voicenym.nets.content import content_encoders
         from voicenym.nets.content import word_code_bottleneck as codes
         from voicenym.nets.hub import place_of
-        from voicenym.nets.words.whisper_published import published
-        from voicenym.nets.words.word_code_content import WordCodeContent
+        from voicenym.nets.words.whisper.whisper_published import published
+        from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
         from voicenym.training.content.word_codes import train_word_codes as steps
 
         config = self.configured(steps.WordCodesConfig)

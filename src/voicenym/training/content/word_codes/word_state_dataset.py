@@ -11,7 +11,7 @@ and the room are not.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
@@ -20,8 +20,8 @@ import numpy as np
 import torch
 
 from voicenym.errors import VoicenymError
-from voicenym.nets.words.whisper import STATE
-from voicenym.nets.words.whisper_published import Published
+from voicenym.nets.words.whisper.whisper import STATE
+from voicenym.nets.words.whisper.whisper_published import Published
 from voicenym.private import private_folder
 from voicenym.training.content.word_codes.speech_windows import (
     Change,
@@ -30,6 +30,7 @@ from voicenym.training.content.word_codes.speech_windows import (
     keep_privately,
 )
 from voicenym.training.content.word_codes.transcript_tokens import Tokenizer
+from voicenym.training.content.word_codes.window_files import WindowFiles
 
 MOST_TOKENS = 400
 """Tokens of a window's text at most; the decoder has 448 positions."""
@@ -57,7 +58,7 @@ class Window(NamedTuple):
     prefix: int
 
 
-class StateFiles:
+class StateFiles(WindowFiles):
     """Whisper's states of windows, one file each in a folder.
 
     Args:
@@ -89,15 +90,8 @@ class StateFiles:
         name = hashlib.sha256("\n".join([str(self._seed), change, *texts]).encode()).hexdigest()
         return self._folder / f"{name[:32]}.npz"
 
-    def __call__(
-        self, windows: Sequence[Sequence[Piece]], say: Callable[[str], None] = lambda text: None
-    ) -> list[Path]:
-        """Files of windows, in their order; existing files are reused.
-
-        Raises:
-            VoicenymError: they cannot be kept.
-        """
-        return files_of(windows, self.path, lambda p, w: keep(p, self.analysed(w)), say)
+    def make(self, path: Path, window: Sequence[Piece]) -> None:
+        keep(path, self.analysed(window))
 
     @torch.inference_mode()
     def analysed(self, window: Sequence[Piece]) -> Window:
@@ -122,31 +116,6 @@ class StateFiles:
             targets.half().cpu().numpy(),
             len(how.begin),
         )
-
-
-def files_of(
-    windows: Sequence[Sequence[Piece]],
-    path_of: Callable[[Sequence[Piece]], Path],
-    make: Callable[[Path, Sequence[Piece]], None],
-    say: Callable[[str], None],
-) -> list[Path]:
-    """Files of windows, in their order; those that are missing are made.
-
-    Args:
-        windows: recordings of each.
-        path_of: path of a window's file.
-        make: writes the file of a window.
-        say: receives the progress.
-    """
-    paths = []
-    for done, window in enumerate(windows):
-        path = path_of(window)
-        if not path.is_file():
-            make(path, window)
-        paths.append(path)
-        if (done + 1) % 100 == 0:
-            say(f"{done + 1} of {len(windows)} windows analysed")
-    return paths
 
 
 def keep(path: Path, window: Window) -> None:

@@ -1,0 +1,1 @@
+"""Networks of characters or phones that CTC trains, and CTC itself."""

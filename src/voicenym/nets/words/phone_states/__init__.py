@@ -1,0 +1,1 @@
+"""Acoustic models of phone states, for hybrid recognisers."""

@@ -1,0 +1,1 @@
+"""Whisper: network, decoding, word times, and published weights."""

@@ -1,0 +1,1 @@
+"""Encoders of word codes: of recordings, of live streams, and what they remember."""
