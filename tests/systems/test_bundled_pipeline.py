@@ -243,6 +243,25 @@ def test_another_vocoder_says_the_same_with_the_same_voice(parts, speech, name, 
     assert not other(silence, pseudonym).samples.any()
 
 
+@pytest.mark.parametrize("name", ["ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm"])
+def test_soft_units_say_the_same_with_the_same_voice(parts, speech, name):
+    usual, soft = voicenym.load(name), voicenym.load(name, units="soft")
+    soft.check()
+    pseudonym = KEY.pseudonym("anna")
+    before, made = (system(speech, pseudonym) for system in (usual, soft))
+    assert made.samples.shape == speech.samples.shape
+    assert torch.equal(made.samples, soft(speech, pseudonym).samples)
+    assert not torch.equal(made.samples, before.samples)
+    assert likeness(codes(parts, before), codes(parts, made)) > 0.7
+    assert likeness(codes(parts, speech), codes(parts, made)) > 0.7
+    own, first, second = (
+        conditioning.whole_vector(parts, audio.samples.reshape(-1))
+        for audio in (speech, before, made)
+    )
+    cosine = torch.nn.functional.cosine_similarity
+    assert cosine(own, second, dim=0) < cosine(first, second, dim=0)
+
+
 @pytest.mark.parametrize("accent", ["native", "drawn"])
 def test_native_codes_are_of_the_same_words(parts, speech, accent):
     opened = assembly.opened(BUNDLED, natives=[accent])

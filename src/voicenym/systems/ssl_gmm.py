@@ -18,22 +18,22 @@ from voicenym.resynthesis.pipeline.card_text import (
     SSL_STEPS,
     SSL_UNLIKE,
 )
-from voicenym.resynthesis.pipeline.vocoder_setting import VocoderSetting
+from voicenym.resynthesis.pipeline.ssl_pipeline import SslPipeline
 
 UNFORCED = 1.0
 
 
 @dataclass(frozen=True)
-class SslGmm(VocoderSetting):
+class SslGmm(SslPipeline):
     """HuBERT-soft, YAAPT and HiFi-GAN with a speaker vector drawn from a mixture in PCA space.
+
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.ssl_pipeline.SslPipeline`, and:
 
     Args:
         theta: forced dissimilarity: a draw whose cosine with the speaker exceeds it is rejected; 1
             for none.
         retries: largest number of draws.
         sex: ``same``, ``opposite`` or ``any``.
-        vocoder: ``hifigan``: the bundled small HiFi-GAN, nearer to the published one than the
-            bundled inverse-STFT vocoder, which keeps more words; empty: that of the weights.
     """
 
     theta: float = UNFORCED
@@ -42,8 +42,6 @@ class SslGmm(VocoderSetting):
 
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     coarse_silence_from: ClassVar[int] = 2
-    other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan",)
-    folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-gmm",
         title="content, F0 and a vocoder (English); pseudo-speaker drawn from a Gaussian mixture",

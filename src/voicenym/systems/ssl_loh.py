@@ -15,27 +15,21 @@ from voicenym.resynthesis.pipeline.card_text import (
     SSL_STEPS,
     SSL_UNLIKE,
 )
-from voicenym.resynthesis.pipeline.vocoder_setting import VocoderSetting
+from voicenym.resynthesis.pipeline.ssl_pipeline import SslPipeline
 from voicenym.resynthesis.pipeline.voice_choice import RotationPipeline
 
 
 @dataclass(frozen=True)
-class SslLoh(VocoderSetting, RotationPipeline):
+class SslLoh(SslPipeline, RotationPipeline):
     """S-LOH: HuBERT-soft, YAAPT and HiFi-GAN; a learned Householder network rotates the speaker
     vector.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.RotationPipeline`,
-    and:
-
-    Args:
-        vocoder: ``hifigan``: the bundled small HiFi-GAN, nearer to the published one than the
-            bundled inverse-STFT vocoder, which keeps more words; empty: that of the weights.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.ssl_pipeline.SslPipeline` and
+    :class:`~voicenym.resynthesis.pipeline.voice_choice.RotationPipeline`.
     """
 
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     coarse_silence_from: ClassVar[int] = 2
-    other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan",)
-    folder_name: ClassVar[str] = "ssl"
     form: ClassVar[str] = "loh"
     card: ClassVar[Card] = Card(
         name="ssl-loh",

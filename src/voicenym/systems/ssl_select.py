@@ -14,28 +14,22 @@ from voicenym.resynthesis.pipeline.card_text import (
     SSL_STEPS,
     SSL_UNLIKE,
 )
-from voicenym.resynthesis.pipeline.vocoder_setting import VocoderSetting
+from voicenym.resynthesis.pipeline.ssl_pipeline import SslPipeline
 from voicenym.resynthesis.pipeline.voice_choice import SelectionPipeline
 
 
 @dataclass(frozen=True)
-class SslSelect(VocoderSetting, SelectionPipeline):
+class SslSelect(SslPipeline, SelectionPipeline):
     """S-Select: HuBERT-soft, YAAPT and HiFi-GAN with the mean vector of speakers of a pool.
 
-    Parameters are those of :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`,
-    and:
-
-    Args:
-        vocoder: ``hifigan``: the bundled small HiFi-GAN, nearer to the published one than the
-            bundled inverse-STFT vocoder, which keeps more words; empty: that of the weights.
+    Parameters are those of :class:`~voicenym.resynthesis.pipeline.ssl_pipeline.SslPipeline` and
+    :class:`~voicenym.resynthesis.pipeline.voice_choice.SelectionPipeline`.
     """
 
     affinity: Likeness = "cosine"
 
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     coarse_silence_from: ClassVar[int] = 2
-    other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan",)
-    folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="ssl-select",
         title="content, F0 and a vocoder (English); mean of dissimilar pool speakers",

@@ -137,6 +137,16 @@ def test_a_later_synthesizer_is_checked_as_the_first_one(folder, small_parts):
         assemble(folder, {"synthesizer-7": b1["synthesizer"]})
 
 
+def test_soft_units_need_content_of_codes(small_parts, tmp_path):
+    assemble(tmp_path, {**small_parts["ssl"]})
+    identity = "blank"
+    load("ssl-gmm", weights=str(tmp_path), identity=identity).check()
+    with pytest.raises(UnknownSystemError, match="hubert-soft, which has no codes; leave it out"):
+        load("ssl-gmm", weights=str(tmp_path), identity=identity, units="soft").check()
+    with pytest.raises(UnknownSystemError, match="units is codes or soft, not 'hard'"):
+        load("ssl-gmm", units="hard")
+
+
 def test_another_vocoder_speaks_from_the_acoustic_model_of_the_synthesizer(small_parts, tmp_path):
     """It changes nothing without the setting, and goes with a synthesizer of another training."""
     b1 = small_parts["b1a"]

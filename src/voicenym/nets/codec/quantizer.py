@@ -174,6 +174,11 @@ class ResidualQuantizer(torch.nn.Module):
             [Codebook(entries, size, decay, least, seed + i) for i in range(codebooks)]
         )
 
+    @property
+    def vectors(self) -> tuple[torch.Tensor, ...]:
+        """Vectors ``[code, size]`` of each codebook."""
+        return tuple(_vectors(book) for book in self.books)
+
     def forward(self, frames: torch.Tensor, most: torch.Tensor | None = None) -> Quantized:
         """Quantises frames.
 

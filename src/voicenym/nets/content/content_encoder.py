@@ -32,6 +32,7 @@ class Content(Network):
             windows.
         context: context of a window on either side in samples; a multiple of the hop.
         state_size: elements of the states of :meth:`states_and_misfits`; None if there are none.
+        has_codes: whether frames are vectors of a codebook, which can be soft.
         language: of the speech that the weights learned from, as a code such as ``en``; empty where
             that is unknown.
         language_scores: network of the scores of :meth:`with_language_score`; None without one.
@@ -48,6 +49,7 @@ class Content(Network):
     precision: str = "single"
     most_misfit: float | None = None
     state_size: int | None = None
+    has_codes: bool = False
     language: str = ""
     _scores: tuple[LanguageScores, ...] = ()  # in a tuple no module is registered
 
@@ -72,7 +74,7 @@ class Content(Network):
         """
 
     def with_language_score(
-        self, waveforms: torch.Tensor, coarse_silence: bool = False
+        self, waveforms: torch.Tensor, coarse_silence: bool = False, soft: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         """Content frames of ``[batch, time]``, and scores ``[batch, frame, kind]``. The first is
         high where the speech is of another language than the encoder's, a second one where the
@@ -87,6 +89,8 @@ class Content(Network):
             coarse_silence: of an encoder that fills windows with silence, whether that is computed
                 in groups: a recording of 4 s costs Whisper's a fifth, and the frames are near the
                 others, but not the same (:mod:`voicenym.nets.words.whisper.silent_groups`).
+            soft: of an encoder of codes, whether frames are soft units
+                (:mod:`voicenym.nets.content.soft_units`). Others have no codes to be soft.
         """
         return self(waveforms), None
 

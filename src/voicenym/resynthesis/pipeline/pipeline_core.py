@@ -204,9 +204,9 @@ class _Group(Group):
         if not kept:
             return
         samples = window.samples[self.rows, : self.end - window.start]
-        coarse_silence = self._prosody.coarse_silence
-        features, scores = parts.content.with_language_score(samples, coarse_silence)
-        if (accent := self._prosody.accent) in NATIVE:
+        accent, coarse_silence, soft = self._prosody.content_kind
+        features, scores = parts.content.with_language_score(samples, coarse_silence, soft)
+        if accent in NATIVE:
             drawn = self._voice.accents if accent == "drawn" else None
             features = parts.content.native(samples, accent, drawn, coarse_silence)
         own = frames_within(parts, window.before, kept)

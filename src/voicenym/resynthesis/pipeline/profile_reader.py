@@ -75,7 +75,7 @@ class ProfileReader:
         language: whether to score the language of the first minute of speech.
         tempo: whether to find the phrases.
         durations: kinds of the content for which to predict durations.
-        coarse_silence: for the scores of the language, see :class:`ContentKind`.
+        coarse_silence, soft: for the scores of the language, see :class:`ContentKind`.
         intonation: whether to find the coarse intonation of the phrases; needs ``pitch`` and
             ``tempo``.
     """
@@ -93,6 +93,7 @@ class ProfileReader:
         tempo: bool = False,
         durations: Collection[ContentKind] = (),
         coarse_silence: bool = False,
+        soft: bool = False,
         intonation: bool = False,
     ) -> None:
         self._parts = parts
@@ -109,7 +110,7 @@ class ProfileReader:
         self._windows = windows_of(parts, rows, device) if encoded else None
         # row by row, as the second pass has them: its encoder finds the windows in its memory
         self._checks = [LanguageCheck(parts.content) for _ in range(rows if language else 0)]
-        self._coarse_silence = coarse_silence
+        self._coarse_silence, self._soft = coarse_silence, soft
         self._ratios: dict[ContentKind, list[list[torch.Tensor]]] = {
             kind: [[] for _ in range(rows)] for kind in durations
         }
@@ -187,7 +188,8 @@ class ProfileReader:
         scored, sounds = check is not None and not check.enough, bool(samples.any())
         own = frames_within(self._parts, before, kept)
         if sounds and scored and check is not None:
-            _, scores = self._parts.content.with_language_score(samples, self._coarse_silence)
+            content, coarse = self._parts.content, self._coarse_silence
+            _, scores = content.with_language_score(samples, coarse, self._soft)
             check.add(
                 None if scores is None else scores[:, own], samples[:, before : before + kept]
             )
@@ -202,7 +204,7 @@ class ProfileReader:
         """Content of a kind; the encoder remembers the window."""
         content = self._parts.content
         if kind.accent == "kept":
-            return content.with_language_score(samples, kind.coarse_silence)[0]
+            return content.with_language_score(samples, kind.coarse_silence, kind.soft)[0]
         # a drawn accent changes few durations: those are of none
         return content.native(samples, kind.accent, coarse_silence=kind.coarse_silence)
 

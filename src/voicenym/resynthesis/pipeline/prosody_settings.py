@@ -20,11 +20,12 @@ class ContentKind(NamedTuple):
     """Kind of content frames of a recording.
 
     Args:
-        accent, coarse_silence: as of :class:`Prosody`.
+        accent, coarse_silence, soft: as of :class:`Prosody`.
     """
 
     accent: str
     coarse_silence: bool
+    soft: bool = False
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Prosody:
             accent that the pseudonym draws (:mod:`voicenym.nets.content.drawn_accent`).
         coarse_silence: whether the content encoder computes the silence that fills its windows in
             groups (:meth:`voicenym.nets.content.content_encoder.Content.with_language_score`).
+        soft: whether content is soft units in place of codes, as there.
     """
 
     changes: tuple[str, ...] = ()
@@ -53,6 +55,7 @@ class Prosody:
     timing: str = "kept"
     accent: str = "kept"
     coarse_silence: bool = False
+    soft: bool = False
 
     @classmethod
     def of(cls, f0: str, noise: float, level: str, timing: str, accent: str = "kept") -> Prosody:
@@ -104,7 +107,7 @@ class Prosody:
     @property
     def content_kind(self) -> ContentKind:
         """Which content frames are needed."""
-        return ContentKind(self.accent, self.coarse_silence)
+        return ContentKind(self.accent, self.coarse_silence, self.soft)
 
     @property
     def targeted(self) -> bool:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from tests.nets.words.word_codes.test_word_code_content import CODES, WHISPER, noise
 
+from voicenym.nets.content.soft_units import soft_units
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.words.whisper.whisper import Whisper
 from voicenym.nets.words.word_codes.code_memory import ENTRY_BYTES, CodeMemory, fresh_memory
@@ -31,16 +32,30 @@ def passes(content, monkeypatch):
     return found
 
 
+@pytest.mark.parametrize("soft", [False, True])
 @torch.inference_mode()
-def test_a_window_is_encoded_once_and_gives_the_same_frames(content, passes):
+def test_a_window_is_encoded_once_and_gives_the_same_frames(content, passes, soft):
     wave = noise(2, 20_001)
-    first, misfit = content.with_language_score(wave)
-    again, misfit_again = content.with_language_score(wave.clone())
+    first, misfit = content.with_language_score(wave, soft=soft)
+    again, misfit_again = content.with_language_score(wave.clone(), soft=soft)
     assert torch.equal(first, again)
     assert torch.equal(misfit, misfit_again)
-    turned, _ = content.with_language_score(wave.flip(0))
+    turned, _ = content.with_language_score(wave.flip(0), soft=soft)
     assert torch.equal(turned, first.flip(0))
     assert passes == [2]
+
+
+@torch.inference_mode()
+def test_soft_units_are_no_codes_and_have_the_same_scores(content):
+    wave = noise(2, 20_000)
+    codes, misfit = content.with_language_score(wave)
+    soft, same = content.with_language_score(wave, soft=True)
+    assert torch.equal(misfit, same)
+    assert soft.shape == codes.shape
+    assert not torch.equal(soft, codes)
+    assert torch.equal(codes, content.with_language_score(wave)[0]), "the memories are apart"
+    expected = soft_units(content._vectors(content._whole(wave)), content.codes.quantizer.vectors)
+    torch.testing.assert_close(soft, expected, atol=0.051, rtol=0.0)
 
 
 @torch.inference_mode()

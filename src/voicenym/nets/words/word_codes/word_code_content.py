@@ -8,6 +8,7 @@ second, and nothing else of the recording.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from voicenym.nets.architectures import Network, sizes
 from voicenym.nets.content import drawn_accent
 from voicenym.nets.content.content_encoder import RATE, Content
 from voicenym.nets.content.drawn_accent import DrawnAccent
+from voicenym.nets.content.soft_units import soft_units
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.whisper.silent_groups import spectral_states, states_before_silence
@@ -29,7 +31,11 @@ SILENCE = 50
 """States of silence behind the speech of a short window of :meth:`WordCodeContent.units`: 1 s."""
 
 STEPS = 10.0
-"""Vectors that accents are drawn for are kept in steps of 0.1; their elements are within 12.7."""
+"""Vectors that accents are drawn for, and soft units, are kept in steps of 0.1; their elements are
+within 12.7."""
+
+SOFT = "soft units"
+"""Name of soft units among the vectors of a window."""
 
 
 class Units(NamedTuple):
@@ -59,8 +65,9 @@ class LiveFrames(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Codes of windows ``[row, book, code]``, scores ``[row, code, kind]``, and natives as of
-    :class:`~voicenym.nets.words.word_codes.code_memory.Known`, with a row more.
+    """Codes of windows ``[row, book, code]``, scores ``[row, code, kind]``, and natives (soft units
+    among them, if asked for) as of :class:`~voicenym.nets.words.word_codes.code_memory.Known`, with
+    a row more.
     """
 
     codes: torch.Tensor
@@ -86,6 +93,7 @@ class WordCodeContent(Content):
     """
 
     kind = "word-codes"
+    has_codes = True
 
     def __init__(
         self,
@@ -109,7 +117,7 @@ class WordCodeContent(Content):
         # attention is over the whole window, beyond which Whisper has no positions
         self.most_samples = self._sizes.states * STATE // self.hop * self.hop
         self.context = min(3 * RATE, self.most_samples // 4) // self.hop * self.hop
-        self._memories = {coarse: CodeMemory() for coarse in (False, True)}
+        self._memories = {kind: CodeMemory() for kind in itertools.product((False, True), repeat=2)}
         self._natives: dict[str, WordCodeEncoder] = {}  # in a dict no module is registered
         self.precision = matrix_precision.SINGLE
 
@@ -131,11 +139,13 @@ class WordCodeContent(Content):
         return found if self.most_misfit is None else {**found, "most_misfit": self.most_misfit}
 
     def with_language_score(
-        self, waveforms: torch.Tensor, coarse_silence: bool = False
+        self, waveforms: torch.Tensor, coarse_silence: bool = False, soft: bool = False
     ) -> tuple[torch.Tensor, torch.Tensor | None]:
         if not self.frames_of(waveforms.shape[1]):
             return self(waveforms), waveforms.new_zeros(len(waveforms), 0, 1)
-        found = self._found(self._whole(waveforms), coarse_silence)
+        found = self._found(self._whole(waveforms), coarse_silence, soft)
+        if soft:
+            return found.natives[SOFT].float() / STEPS, found.scores
         return self._entries(found.codes), found.scores
 
     def native(
@@ -197,11 +207,15 @@ class WordCodeContent(Content):
         """Waveforms padded to whole frames."""
         return torch.nn.functional.pad(waveforms, (0, -waveforms.shape[1] % self.hop))
 
-    def _found(self, padded: torch.Tensor, coarse_silence: bool = False) -> _Found:
-        """Codes and scores of whole frames, from the memory where they are known."""
+    def _found(
+        self, padded: torch.Tensor, coarse_silence: bool = False, soft: bool = False
+    ) -> _Found:
+        """Codes, scores and, if ``soft``, soft units of whole frames, from the memory where they
+        are known.
+        """
         exact = not torch.is_autocast_enabled(padded.device.type)
         remembers = exact and not (torch.is_grad_enabled() or self.training)
-        memory = self._memories[coarse_silence]
+        memory = self._memories[coarse_silence, soft]
         known = memory.find(padded, self._stamp()) if remembers else None
         if known is not None:
 
@@ -213,7 +227,7 @@ class WordCodeContent(Content):
                 torch.stack([one.scores for one in known]).to(padded.device),
                 {
                     name: torch.stack([one.natives[name] for one in known]).to(padded.device)
-                    for name in self._natives
+                    for name in known[0].natives
                 },
             )
         states, lengths = self._states(padded, coarse_silence=coarse_silence)
@@ -222,10 +236,13 @@ class WordCodeContent(Content):
         natives = {}
         for name, encoder in self._natives.items():
             given = encoder.encoded(states, lengths)
-            if encoder.accents:  # rounded here, so that vectors from the memory are the same
-                natives[name] = (STEPS * given).round().clamp(-127, 127).to(torch.int8)
+            if encoder.accents:
+                natives[name] = _rounded(given)
             else:
                 natives[name] = self._nearest(given).transpose(1, 2).short()
+        if soft:
+            vectors = self.codes.encoded(states, lengths)
+            natives[SOFT] = _rounded(soft_units(vectors, self.codes.quantizer.vectors))
         found = _Found(codes, scores, natives)
         if remembers:
             memory.keep(padded, *found)
@@ -382,3 +399,8 @@ class WordCodeContent(Content):
         if self.precision != matrix_precision.SINGLE:
             states = states.float()
         return states, lengths // STATE
+
+
+def _rounded(vectors: torch.Tensor) -> torch.Tensor:
+    """Vectors as the memory keeps them, also where nothing is remembered."""
+    return (STEPS * vectors).round().clamp(-127, 127).to(torch.int8)
