@@ -48,7 +48,8 @@ SSL_FAILS = (
 )
 SSL_UNLIKE = (
     "the bundled weights: content is word codes, 25 a second, of Whisper tiny.en where the paper "
-    "has HuBERT-soft; ecapa-small is an eighth of its ECAPA-TDNN; an inverse-STFT vocoder of 3.7 "
+    "has HuBERT-soft (units=soft: means of their vectors, weighted by how near each is, which keep "
+    "more words); ecapa-small is an eighth of its ECAPA-TDNN; an inverse-STFT vocoder of 3.7 "
     "million weights is where HiFi-GAN is; vocoder=hifigan takes a HiFi-GAN of 0.13 million "
     "weights, with a source of pulses and noise, over its frame network, and loses more words",
     "HuBERT-soft as van Niekerk et al. publish it (256 numbers, layers as in the checkpoint) where "
