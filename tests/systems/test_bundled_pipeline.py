@@ -14,6 +14,7 @@ from voicenym.corpus.batches.single_file import anonymize_file
 from voicenym.errors import RefusedError, UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets.weights.weights_home import VARIABLE
 from voicenym.resynthesis.pipeline import assembly, conditioning
+from voicenym.resynthesis.pipeline.prosody_settings import ContentKind
 
 pytestmark = pytest.mark.slow
 BUNDLED = assembly.BUNDLED / "ssl"
@@ -205,11 +206,11 @@ def test_a_first_pass_computes_what_the_revision_needs(speech):
         profiling = system.profiling(16_000, pseudonym=known)
         profiling.push(speech.samples.reshape(1, -1))
         kinds[name] = set(profiling.result().ratios)
-    assert kinds["first"] == {("kept", False)}
-    assert kinds["latest"] == {("drawn", True)}
+    assert kinds["first"] == {ContentKind("kept", coarse_silence=False)}
+    assert kinds["latest"] == {ContentKind("drawn", coarse_silence=True)}
     assert kinds["unknown"] == {*kinds["first"], *kinds["latest"]} | {
-        ("native", False),
-        ("drawn", False),
+        ContentKind("native", coarse_silence=False),
+        ContentKind("drawn", coarse_silence=False),
     }
 
 

@@ -16,7 +16,6 @@ from voicenym.anonymizer.torch_state import check_torch_state
 from voicenym.anonymizer.wished_voice import VoiceChoice
 from voicenym.audio.given_audio import checked_rate
 from voicenym.errors import AudioError
-from voicenym.pseudonym.given_pseudonyms import checked_pseudonyms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,6 +131,8 @@ def stream_of_rows(
         AudioError: the system must analyse the whole recording, and there is no profile; or a rate
             that no system takes.
     """
+    from voicenym.pseudonym.given_pseudonyms import checked_pseudonyms
+
     if system.needs_profile and profile is None and not system.profile_optional:
         name = system.card.name
         raise AudioError(

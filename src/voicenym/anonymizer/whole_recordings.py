@@ -10,7 +10,6 @@ from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.system_streams import SystemStreams, stream_of_rows
 from voicenym.audio.given_audio import checked_audio, checked_rate
 from voicenym.errors import AudioError
-from voicenym.pseudonym.given_pseudonyms import checked_pseudonyms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +38,8 @@ def anonymized(
             not finite.
     """
     import torch
+
+    from voicenym.pseudonym.given_pseudonyms import checked_pseudonyms
 
     if len(audios) != len(pseudonyms):
         raise AudioError(f"{len(audios)} recordings but {len(pseudonyms)} pseudonyms")
