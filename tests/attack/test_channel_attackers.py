@@ -46,7 +46,7 @@ from voicenym.errors import AudioError
 from voicenym.metrics import eer
 from voicenym.nets.content import content_encoders
 from voicenym.nets.content.word_code_bottleneck import BUNDLED
-from voicenym.nets.words.word_codes.word_code_content import Units
+from voicenym.nets.words.word_codes.codes_and_states import CodesAndStates, codes_and_states
 from voicenym.recognition.sphinx_processes.segment_decoding import Segment
 from voicenym.verification.measure_comparison import MeasureComparison
 from voicenym.verification.plda import PLDA
@@ -218,7 +218,7 @@ class Content:
     def __init__(self, habit: str) -> None:
         self.habit = habit
 
-    def units(self, waveform):
+    def read(self, waveform):
         speaker, take = np.rint(waveform[:2].numpy() * 32767.0).astype(int)
         own, rng = np.random.default_rng(int(speaker)), np.random.default_rng((6, speaker, take))
         chances = np.ones(40) if self.habit != "codes" else np.exp(own.normal(size=40))
@@ -227,7 +227,7 @@ class Content:
         codes = np.repeat(drawn, rng.geometric(1.0 / mean, size=60))
         states = rng.normal(size=(2, len(codes), 6))
         states += (self.habit == "states") * own.normal(size=6)
-        return Units(torch.from_numpy(codes)[:, None], torch.from_numpy(states))
+        return CodesAndStates(torch.from_numpy(codes)[:, None], torch.from_numpy(states))
 
 
 @pytest.mark.parametrize("habit", ["codes", "lengths", "states", "none"])
@@ -236,6 +236,10 @@ def test_speakers_who_differ_in_content_alone_are_found(
 ):
     monkeypatch.setattr(
         "voicenym.attack.channels.content_extractor._content", lambda *folder: Content(habit)
+    )
+    monkeypatch.setattr(
+        "voicenym.nets.words.word_codes.codes_and_states.codes_and_states",
+        lambda content, waveform: content.read(waveform),
     )
     with Embedder() as embedder:
         scores = SemiInformedContent(training).scores(labelled, spectrum, embedder)
@@ -252,7 +256,7 @@ def test_content_is_read_by_the_bundled_encoder():
     assert [len(own) for own in codes] == [-(-len(x) // 640) for x in recordings]
     assert all(0 <= own.min() <= own.max() < channel_branches.UNITS for own in codes)
     assert statistics_of(vectors).shape == (2, 4 * 2 * 384)
-    units = content_encoders.load(BUNDLED).units(torch.from_numpy(recordings[0]))
+    units = codes_and_states(content_encoders.load(BUNDLED), torch.from_numpy(recordings[0]))
     assert torch.equal(units.codes[:, 0], torch.from_numpy(codes[0]))
     means = statistics_of(vectors)[0].reshape(4, 2, 384)[:, 0]
     np.testing.assert_allclose(means, units.states.mean(1).numpy(), atol=1e-4)

@@ -41,6 +41,7 @@ from voicenym.corpus.workers.cpu_count import cores
 from voicenym.metrics import word_errors
 from voicenym.nets.content import word_code_bottleneck
 from voicenym.nets.words.whisper.whisper_published import published
+from voicenym.nets.words.word_codes.codes_and_states import codes_and_states
 from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.native_codes.native_code_targets import (
     NativeTarget,
@@ -141,7 +142,7 @@ def main() -> None:
     read: dict[Path, np.ndarray] = {}
     for (_, reading), own in zip(pairs, codes_of, strict=True):
         if reading.path not in read:
-            units = content.units(torch.from_numpy(reading.samples()))
+            units = codes_and_states(content, torch.from_numpy(reading.samples()))
             read[reading.path] = units.codes[:, 0].numpy()
         own["the reading itself"] = read[reading.path]
     for kind in codes_of[0]:

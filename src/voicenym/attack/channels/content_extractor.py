@@ -44,11 +44,13 @@ class ContentUnits(Verifier):
     def embed(self, recordings: Sequence[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         import torch
 
+        from voicenym.nets.words.word_codes.codes_and_states import codes_and_states
+
         content = _content(self._folder, self.version)
         found: Any = np.empty(len(recordings), dtype=object)
         for place, samples in enumerate(recordings):
-            units = content.units(torch.from_numpy(np.ascontiguousarray(samples)))
-            codes, states = units.codes[:, 0].numpy(), units.states.numpy()
+            read = codes_and_states(content, torch.from_numpy(np.ascontiguousarray(samples)))
+            codes, states = read.codes[:, 0].numpy(), read.states.numpy()
             if not len(codes):
                 raise AudioError("no samples, so that there is no content")
             statistics = np.stack([states.mean(1), states.std(1)], axis=1)

@@ -10,6 +10,7 @@ from voicenym.nets.content.content_encoders import load, save
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
 from voicenym.nets.words.whisper.whisper import Whisper
+from voicenym.nets.words.word_codes.codes_and_states import codes_and_states
 from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 
 WHISPER = {"width": 12, "heads": 2, "layers": 2, "bands": 80, "states": 100, "tokens": 30}
@@ -134,14 +135,14 @@ def test_an_encoder_that_does_not_fit_and_one_that_is_missing_are_named(content)
         content.native(noise(1, 3200))
 
 
-def test_units_are_the_codes_of_states_of_a_short_window(whisper, codes, content):
+def test_codes_are_those_of_the_states_of_a_short_window(whisper, codes, content):
     wave = noise(1, 32_000)  # as long as a window, which has no silence behind it
-    found = content.units(wave[0])
+    found = codes_and_states(content, wave[0])
     with torch.inference_mode():
         assert torch.equal(found.codes, codes.codes(whisper.states(wave)[0]))
         assert found.states.shape == (2, 100, 12)
         torch.testing.assert_close(found.states[1], whisper.states(wave)[0])
-        short = content.units(wave[0, :5_000])
+        short = codes_and_states(content, wave[0, :5_000])
         spectra = whisper.encoder.spectra(wave[:, :5_000], 16 + 50)
         states = whisper.encoder.layer_states(spectra)
     assert short.codes.shape == (8, 1)
@@ -149,13 +150,16 @@ def test_units_are_the_codes_of_states_of_a_short_window(whisper, codes, content
     assert torch.equal(short.codes, codes.codes(states[-1][0, :16]))
 
 
-def test_units_of_long_recordings_come_window_after_window(content):
+def test_codes_of_long_recordings_come_window_after_window(content):
     wave = noise(1, 32_000)[0]
-    longer, whole = content.units(torch.cat([wave, wave[:1_000]])), content.units(wave)
+    longer, whole = (
+        codes_and_states(content, torch.cat([wave, wave[:1_000]])),
+        codes_and_states(content, wave),
+    )
     assert torch.equal(longer.codes[:50], whole.codes)
     assert longer.codes.shape == (52, 1)
     assert longer.states.shape == (2, 104, 12)
-    assert content.units(wave[:0]).states.shape == (2, 0, 12)
+    assert codes_and_states(content, wave[:0]).states.shape == (2, 0, 12)
 
 
 def test_a_row_depends_on_no_other_row(content):

@@ -13,6 +13,7 @@ pytest.importorskip("lightning")
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_code_encoder
 from voicenym.nets.content.word_code_bottleneck import WordCodes
+from voicenym.nets.words.word_codes.codes_and_states import codes_and_states
 from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.native_codes import accent_directions, native_code_start
 from voicenym.training.content.native_codes import train_native_codes as recipe
@@ -100,7 +101,8 @@ def test_a_recording_read_by_itself_has_its_own_codes(whisper, codes, shelved, t
 def test_targets_are_made_once_and_hold_codes_of_the_reading(whisper, codes, aligned, tmp_path):
     pairs, found = aligned
     content = WordCodeContent.of(whisper.network, codes)
-    read = content.units(torch.from_numpy(pairs[0][1].samples())).codes[:, 0].tolist()
+    reading = torch.from_numpy(pairs[0][1].samples())
+    read = codes_and_states(content, reading).codes[:, 0].tolist()
     for target in found:
         assert set(target.native.tolist()) <= set(read)
         assert target.cost > 0.0

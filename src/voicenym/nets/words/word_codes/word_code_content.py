@@ -27,27 +27,12 @@ from voicenym.nets.words.whisper.silent_groups import spectral_states, states_be
 from voicenym.nets.words.whisper.whisper import STATE, Encoder, Whisper, WhisperSizes
 from voicenym.nets.words.word_codes.code_memory import CodeMemory
 
-SILENCE = 50
-"""States of silence behind the speech of a short window of :meth:`WordCodeContent.units`: 1 s."""
-
 STEPS = 10.0
 """Vectors that accents are drawn for, and soft units, are kept in steps of 0.1; their elements are
 within 12.7."""
 
 SOFT = "soft units"
 """Name of soft units among the vectors of a window."""
-
-
-class Units(NamedTuple):
-    """Word codes of a recording, and states of all layers of the encoder.
-
-    Args:
-        codes: ``[code, book]``.
-        states: ``[layer, state, element]``, 50 a second.
-    """
-
-    codes: torch.Tensor
-    states: torch.Tensor
 
 
 class LiveFrames(NamedTuple):
@@ -251,27 +236,6 @@ class WordCodeContent(Content):
     def states_and_misfits(self, waveforms: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         states, _, misfit = self._analysed(*self._states(self._whole(waveforms)))
         return states, misfit
-
-    @torch.inference_mode()
-    def units(self, waveform: torch.Tensor) -> Units:
-        """Codes and states of a recording ``[time]`` of any length, for attackers.
-
-        Windows are as long as the recording and :data:`SILENCE`, up to a whole window, and do not
-        overlap: a recording of 5 s costs a fifth of what a whole window does, and its codes are
-        near those of :meth:`encode`, but not the same.
-        """
-        codes = [torch.zeros(0, self.codes.sizes.books, dtype=torch.int64)]
-        states = [torch.zeros(self._sizes.layers, 0, self._sizes.width)]
-        for part in waveform.split(self.most_samples) if len(waveform) else ():
-            padded = torch.nn.functional.pad(part, (0, -len(part) % self.hop))[None]
-            count = padded.shape[1] // STATE
-            length = min(self._sizes.states, count + SILENCE)
-            layers = self.encoder.layer_states(self.encoder.spectra(padded, length))
-            last, counts = layers[-1][:, :count], torch.tensor([count], device=padded.device)
-            found = self.codes.quantizer(self.codes.encoded(last, counts).transpose(1, 2))
-            codes.append(found.codes[0].T.cpu())
-            states.append(torch.cat([one[:, :count] for one in layers]).cpu())
-        return Units(torch.cat(codes), torch.cat(states, 1))
 
     @torch.inference_mode()
     def live(

@@ -19,6 +19,7 @@ import torch
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.metrics.words.word_error_rate import normalise
+from voicenym.nets.words.word_codes.codes_and_states import codes_and_states
 from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.private import private_folder
 from voicenym.training.content.native_codes.reading_alignment import (
@@ -135,9 +136,9 @@ class NativeTargets:
 
     def _units(self, samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Codes ``[code]`` and :func:`features` of the encoder's last layer."""
-        units = self._content.units(torch.from_numpy(samples).to(self._device))
+        read = codes_and_states(self._content, torch.from_numpy(samples).to(self._device))
         every = self._content.codes.sizes.every
-        return units.codes[:, 0].numpy(), features(units.states[-1].numpy(), every)
+        return read.codes[:, 0].numpy(), features(read.states[-1].numpy(), every)
 
     def _path(self, speech: Utterance, reading: Utterance) -> Path:
         parts = "\n".join([self._identity, speech.path.stem, reading.path.stem])
