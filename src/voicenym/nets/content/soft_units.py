@@ -2,8 +2,8 @@
 
 A code is the nearest of 512 vectors, and what a sound has between two of them is lost. A soft unit
 is a distribution over the codes (van Niekerk et al. 2022, "A comparison of discrete and soft speech
-units for improved voice conversion", section 3.2: softmax of similarities over a temperature), here
-as its mean vector: a synthesizer that was trained on codebook vectors speaks it as it is.
+units for improved voice conversion": softmax of similarities over a temperature), here as its mean
+vector: a synthesizer that was trained on codebook vectors speaks it as it is.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ def soft_units(vectors: torch.Tensor, codebooks: Iterable[torch.Tensor]) -> torc
     Args:
         vectors: ``[..., element]``.
         codebooks: ``[code, element]`` each, of a residual quantiser.
+
+    Returns:
+        ``[..., element]``.
     """
     rest, total = vectors, torch.zeros_like(vectors)
     for codebook in codebooks:
