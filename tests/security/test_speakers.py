@@ -9,10 +9,12 @@ import re
 import numpy as np
 import pytest
 import soundfile
+from typer.testing import CliRunner
 
+from voicenym.apps.cli import app
 from voicenym.apps.cli.terminal import tables
 from voicenym.corpus.batches.batch_runner import Job, log_line, run
-from voicenym.corpus.plans.file_plan import plan
+from voicenym.corpus.plans.file_plan import plan, renamed
 from voicenym.errors import CorpusError
 from voicenym.pseudonym import Key
 
@@ -238,3 +240,56 @@ def test_what_the_log_says_of_speakers_links_no_lines(talk, tmp_path):
     checks = {line["speaker_check"] for line in lines}
     assert len(checks) == 2
     assert "anna" not in json.dumps([line["speaker_check"] for line in lines])
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_recording_gets_no_second_voice_under_another_name(talk, tmp_path, drawn, overwrite):
+    """Without drawn names it has moved; with them, another level gives all outputs other names."""
+    name = "x/anna/1.wav"
+    talk(f"c/{name}", 1)
+    talk("c/y/bob/2.wav", 2)
+    out = tmp_path / "o"
+
+    def planned(level):
+        items = plan([tmp_path / "c"], out, level=level)
+        return renamed(items, KEY, out) if drawn else items
+
+    first = planned(1)
+    assert run(job(out, opaque=drawn), first).done == 2
+    if drawn:
+        second = planned(2)
+    else:
+        (tmp_path / "c/x").rename(tmp_path / "c/z")
+        (tmp_path / "c/y").rename(tmp_path / "c/w")
+        second = planned(1)
+    before = {path: path.read_bytes() for path in out.rglob("*.wav")}
+    summary = run(job(out, opaque=drawn, overwrite=overwrite), second)
+    assert summary.done == 0
+    assert len(summary.failures) == 2
+    by_source = {str(item.source): item for item in second}
+    for source, reason in summary.failures:
+        item = by_source[source]
+        assert "another speaker" in reason
+        assert (str(item.source) in reason) is not drawn
+        assert (str(item.target) in reason) is drawn
+    assert {path: path.read_bytes() for path in out.rglob("*.wav")} == before
+    first[0].target.unlink()  # the wrong one was removed
+    assert run(job(out, opaque=drawn, overwrite=overwrite), second).done == 1
+
+
+def test_a_recording_of_the_same_speaker_may_move(talk, tmp_path):
+    talk("c/anna/monday/1.wav", 1)
+    out = tmp_path / "o"
+    run(job(out), plan([tmp_path / "c"], out))
+    (tmp_path / "c/anna/monday").rename(tmp_path / "c/anna/tuesday")
+    assert run(job(out), plan([tmp_path / "c"], out)).done == 1
+
+
+def test_names_that_look_alike_are_named_before_the_run(talk, tmp_path):
+    talk("c/anna/1.wav", 1)
+    talk("c/Anna/2.wav", 2)
+    given = ["anonymize", str(tmp_path / "c"), "-o", str(tmp_path / "o"), "--dry-run"]
+    told = CliRunner().invoke(app, given)
+    assert told.exit_code == 0
+    assert "'Anna' and 'anna' are 2 speakers" in told.stderr

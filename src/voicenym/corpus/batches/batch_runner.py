@@ -6,6 +6,7 @@ The run state (:mod:`voicenym.corpus.run_records.run_state`) knows the existing 
 - an output that was made with another key, system or parameters stops the run, also if this run
   makes others in the same folder and not that one, because voices of one speaker would differ;
 - an output whose recording has changed since is an error;
+- so is a new output of a recording that has one there in the voice of another speaker;
 - for any other output, the recording is anonymized again into a temporary file. If the two are
   equal, the output comes from a killed run and is done; otherwise it is an error. It is never
   modified.
@@ -26,6 +27,7 @@ from voicenym.audio.atomic import sweep
 from voicenym.corpus.batches.batch import Job, Outcome, Summary, WorkerSettings
 from voicenym.corpus.batches.batch_task import Progress, Task, Worker, input_digest
 from voicenym.corpus.batches.earlier_run import (
+    OtherVoices,
     check_speakers,
     check_stamps,
     is_as_logged,
@@ -81,6 +83,7 @@ def run(
     with LocalRunState(job.log, len(items)) if state is None else state as state:
         check_stamps(job, items, state)
         check_speakers(job, items, state)
+        others = OtherVoices(job, items, state)
         if begin is not None:
             begin()
         for folder in {item.target.parent for item in items} | _log_folder(job):
@@ -99,7 +102,7 @@ def run(
                 name = output_name(item.target, job.log)
                 if not state.claim(name, f"process {os.getpid()}"):
                     continue
-                plan = _plan(job, item, state)
+                plan = _plan(job, item, state, others)
                 if isinstance(plan, Outcome):
                     settle(plan)
                     if fail_fast and summary.failures:
@@ -189,9 +192,12 @@ def _log_folder(job: Job) -> set[Path]:
     return set() if job.log is None else {job.log.parent}
 
 
-def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
+def _plan(job: Job, item: Item, state: RunState, others: OtherVoices) -> Task | Outcome:
     """The task of an item, or its outcome if there is nothing to do."""
     if job.overwrite or not item.target.is_file():
+        reason = others.reason(item)
+        if reason is not None:
+            return Outcome(item, None, reason)
         return Task(item, job.pseudonym(item))
     line = state.lines.get(output_name(item.target, job.log))
     if line is not None and is_of(job, line) and is_as_logged(item.target, line):

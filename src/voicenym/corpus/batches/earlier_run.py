@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from voicenym.corpus.batches.batch import Job
+from voicenym.corpus.batches.batch_task import input_digest
 from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.plans.file_plan import Item
 from voicenym.corpus.readers import speaker_rule
@@ -72,6 +73,51 @@ def check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
     root, lines = job.log.parent, state.lines
     people = {output_name(item.target, job.log): (item.speaker, item.former) for item in items}
     speaker_rule.agree(job.key, people, lines, (o for o in lines if (root / o).is_file()))
+
+
+class OtherVoices:
+    """Outputs beside those of a run whose recordings the run may hold under other speakers' names.
+
+    Another ``--speaker-level``, a recording that moved to another folder, and a folder with a new
+    name give a recording a second voice, whose output has, with drawn names always, another name.
+
+    Args:
+        job: the run's.
+        items: of the run, whose outputs are not among these.
+        state: of earlier runs.
+    """
+
+    def __init__(self, job: Job, items: Sequence[Item], state: RunState) -> None:
+        self._job = job
+        self._outputs: dict[str, list[tuple[str, str]]] = {}
+        if job.log is None or job.fresh:
+            return
+        ours = {output_name(item.target, job.log) for item in items}
+        own = job.stamp()["key_check"]
+        for output, line in state.lines.items():
+            if output in ours or line.get("key_check") != own or "speaker_check" not in line:
+                continue
+            if "sha256" in line and "input_check" in line and (job.log.parent / output).is_file():
+                others = self._outputs.setdefault(line["input_check"], [])
+                others.append((output, line["speaker_check"]))
+
+    def reason(self, item: Item) -> str | None:
+        """Why an item must not be made: its recording has another voice there; None if it may."""
+        if not self._outputs or self._job.log is None:
+            return None  # nothing to read the recording for
+        check = self._job.input_check(input_digest(item))
+        others = self._outputs.get(check or "", [])
+        key, who = self._job.key, item.speaker
+        if not others or any(speaker_rule.voice_check(key, who, o) == s for o, s in others):
+            return None
+        # no message has both names where they are drawn
+        name = item.target if self._job.opaque else item.source
+        return (
+            f"{name}: the same recording has an output here already, in the voice of another "
+            f"speaker: {self._job.log.parent / others[0][0]}; go on with the same --speaker, "
+            "--speaker-level and folders, remove that output if its speaker was wrong, or use a "
+            "new folder"
+        )
 
 
 def is_of(job: Job, line: Line, stamp: Line | None = None) -> bool:

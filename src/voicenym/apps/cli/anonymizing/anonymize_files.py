@@ -67,6 +67,7 @@ def anonymize_files(
     """
     from voicenym.corpus.plans.file_plan import check_distinct
     from voicenym.corpus.plans.rename_map import check_place
+    from voicenym.corpus.readers import similar_names
 
     corpus = read_inputs(
         inputs,
@@ -90,6 +91,8 @@ def anonymize_files(
     if names.mapping is not None and output is not None:
         check_place(names.mapping, output)
     say = options.say
+    for line in similar_names.report({item.speaker for item in items}):
+        say.warn(line)
     if options.dry_run:
         show_plan(items, renamed=names.rename and not names.show_names)
         if not corpus.is_dataset:
