@@ -51,6 +51,18 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def printable_page(page: str) -> str:
+    """A page of many lines, such as HTML, with the characters of names in it escaped that no page
+    may have: control characters, halves of characters, and those that turn the direction of text.
+    """
+    return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], page)
+
+
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
 _CURES = {
     errno.EACCES: "ask its owner for permission, or choose another place",
     errno.EPERM: "ask its owner for permission, or choose another place",

@@ -52,3 +52,4 @@ def test_a_page_is_one_file_without_scripts_and_with_escaped_texts():
     assert not links
     assert "http" not in text.replace("http-equiv", "")
     assert "default-src 'none'" in text
+    assert not set(page("a\x1b\u202eb", [Row("\x07", [])], 2.0, [])) & set("\x1b\x07\u202e")

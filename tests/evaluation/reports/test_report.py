@@ -290,6 +290,15 @@ def test_all_texts_of_the_data_are_escaped_in_page_and_figures(tmp_path):
     assert NASTY in found.text
 
 
+def test_characters_that_turn_or_end_text_are_shown(tmp_path):
+    system = SystemResults("a\x1b[31m\u202eb\udcff", "t", {}, "speaker", (), {}, (), ())
+    evaluation = Evaluation("0", "2026-11-21", "c\x00", 4, 5, (), (system,), {}, ())
+    source = report.write(evaluation, None, tmp_path).read_text("utf-8")
+    assert r"a\x1b[31m\u202eb\udcff" in source
+    assert r"c\x00" in source
+    assert not set(source) & set("\x1b\u202e\x00")
+
+
 def test_it_needs_no_network_and_no_script(source):
     assert "http" not in source
     assert not re.search(r'(src|href)="(?!#|data:)', source)

@@ -1,4 +1,4 @@
-"""Checks a corpus as it was listed: names are unique, and files are there."""
+"""Checks a corpus as it was listed: names are unique texts, and files are there."""
 
 from __future__ import annotations
 
@@ -8,20 +8,28 @@ from pathlib import Path
 
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, printable
 
 
 def present(source: Path | str, found: Sequence[Recording], left_out: LeftOut) -> list[Recording]:
-    """Recordings in the order of their names, without those whose files are missing.
+    """Recordings in the order of their names, without those whose files are missing, and those
+    whose names are no text: seeds, caches and reports hold names as UTF-8.
 
     Raises:
-        CorpusError: there are none, all files are missing, or two have one name.
+        CorpusError: there are none, all are without a file or a name, or two have one name.
     """
     if not found:
         raise CorpusError(f"{source}: no recordings in it; check the folder, or the split")
     twice = [name for name, count in Counter(r.name for r in found).items() if count > 1]
     if twice:
         raise CorpusError(f"{source}: {twice[0]} names two utterances; make names unique")
+    nameless = [r for r in found if not (_is_text(r.name) and _is_text(r.speaker))]
+    if len(nameless) == len(found):
+        raise CorpusError(f"{printable(str(source))}: {_NO_TEXT} (all {len(found)} are so)")
+    for recording in nameless:
+        where = printable(str(recording.path))
+        left_out.add(printable(recording.name), f"{where}: {_NO_TEXT}")
+    found = [recording for recording in found if recording not in nameless]
     missing = [r for r in found if not r.command and not _is_file(r.path)]
     if missing and (left_out.fail_fast or len(missing) == len(found)):
         raise CorpusError(
@@ -35,6 +43,20 @@ def present(source: Path | str, found: Sequence[Recording], left_out: LeftOut) -
         )
     absent = {recording.name for recording in missing}
     return sorted(recording for recording in found if recording.name not in absent)
+
+
+_NO_TEXT = "its name, or that of its folder, is not in UTF-8; rename it (convmv does folders)"
+
+
+def _is_text(name: str) -> bool:
+    """Whether a name has no bytes of a file's name that are not UTF-8, which Python keeps as halves
+    of characters.
+    """
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_file(path: Path) -> bool:

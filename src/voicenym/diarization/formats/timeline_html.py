@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from voicenym.diarization.formats.timeline import HIDDEN, KEPT, SILENCED, SPEECH, Row, clock
+from voicenym.errors import printable_page
 
 COLOURS = {SPEECH: "#4878a8", KEPT: "#4878a8", HIDDEN: "#b04a3a", SILENCED: "#555555"}
 LEFT, ROW, WIDTH = 140, 26, 1000
@@ -60,6 +61,12 @@ def page(
         f"<tr><td>{escape(name)}</td><td>{value:.1f}</td></tr>" for name, value in totals
     )
     height = 30 + ROW * len(rows)
-    return _PAGE.format(
-        title=escape(title), width=LEFT + WIDTH, height=height, marks="\n".join(marks), table=table
+    return printable_page(
+        _PAGE.format(
+            title=escape(title),
+            width=LEFT + WIDTH,
+            height=height,
+            marks="\n".join(marks),
+            table=table,
+        )
     )

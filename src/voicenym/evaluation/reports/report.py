@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from voicenym.errors import printable_page
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.figures import ATTACKERS, UTILITY, first, gallery
 from voicenym.evaluation.figures.first_figure import words_metric
@@ -81,7 +82,7 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         *(part for title, found in pages.items() for part in _page(title, found)),
         "</main></body></html>",
     ]
-    return "\n".join(filter(None, parts)) + "\n"
+    return printable_page("\n".join(filter(None, parts)) + "\n")
 
 
 def _first_page(evaluation: Evaluation) -> list[str]:

@@ -10,6 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from voicenym.errors import printable_page
 from voicenym.evaluation.figures.score_figures import histograms
 from voicenym.evaluation.figures.similarity_figures import diversity, vectors
 from voicenym.evaluation.figures.svg import COLOURS, Palette
@@ -128,7 +129,7 @@ def _page(judged: Sequence[Judged], bench: Bench, settings: str) -> str:
             f"<h3>{escape(one.name)}</h3>",
             histograms(bench.trials, one.scores, palette[one.name]),
         ]
-    return (
+    return printable_page(
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>Identity methods</title>'
         f"<style>{STYLE}</style>{''.join(parts)}</html>\n"
     )

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from voicenym.errors import printable_page
 from voicenym.evaluation.figures.captioned_figure import CaptionedFigure
 from voicenym.evaluation.reports.html import STYLE, figure_html, grid, interval, number, sentence
 from voicenym.listening.analysis import listening_figures, report_sentences
@@ -73,7 +74,7 @@ def html(results: ListeningResults, title: str, about: str) -> str:
         *(part for name, found in pages.items() for part in _section(name, found)),
         "</main></body></html>",
     ]
-    return "\n".join(filter(None, parts)) + "\n"
+    return printable_page("\n".join(filter(None, parts)) + "\n")
 
 
 def _first_page(results: ListeningResults) -> list[str]:
