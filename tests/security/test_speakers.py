@@ -274,6 +274,7 @@ def test_a_recording_gets_no_second_voice_under_another_name(talk, tmp_path, dra
         assert (str(item.source) in reason) is not drawn
         assert (str(item.target) in reason) is drawn
     assert {path: path.read_bytes() for path in out.rglob("*.wav")} == before
+    assert "error" not in (out / "voicenym.jsonl").read_text("utf-8")
     first[0].target.unlink()  # the wrong one was removed
     assert run(job(out, opaque=drawn, overwrite=overwrite), second).done == 1
 

@@ -182,8 +182,8 @@ def _is_news(job: Job, outcome: Outcome, state: RunState) -> bool:
     """Whether the state must record this outcome; a refusal of an existing output is not
     recorded.
     """
-    if outcome.result is not None:
-        return True
+    if outcome.result is not None or not outcome.logged:
+        return outcome.logged
     known = state.lines.get(output_name(outcome.item.target, job.log), {})
     return not outcome.skipped and not ("sha256" in known and outcome.item.target.is_file())
 
@@ -197,7 +197,7 @@ def _plan(job: Job, item: Item, state: RunState, others: OtherVoices) -> Task | 
     if job.overwrite or not item.target.is_file():
         reason = others.reason(item)
         if reason is not None:
-            return Outcome(item, None, reason)
+            return Outcome(item, None, reason, logged=False)
         return Task(item, job.pseudonym(item))
     line = state.lines.get(output_name(item.target, job.log))
     if line is not None and is_of(job, line) and is_as_logged(item.target, line):
