@@ -13,6 +13,7 @@ from voicenym.audio.container_files.containers import container_of, output_suffi
 from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS, walk
+from voicenym.corpus.readers.name_encoding import check_encoding
 from voicenym.errors import AudioError, CorpusError, check_path
 from voicenym.pseudonym import Key
 from voicenym.special_files import special_kind
@@ -95,7 +96,8 @@ def plan(
 
     Raises:
         CorpusError: missing inputs, no recordings, no output for a folder, an output of several
-            that is a file or named as one, or ambiguous folders.
+            that is a file or named as one, ambiguous folders, or names in another encoding than
+            the locale's.
     """
     if speaker is not None and level is not None:
         raise CorpusError("--speaker and --speaker-level both name the speaker; leave one out")
@@ -118,6 +120,7 @@ def plan(
             )
         else:
             items.append(_single(source, output, speaker, level, several))
+    check_encoding({item.speaker for item in items})
     return items
 
 

@@ -38,8 +38,10 @@ def anonymize_stream(
 
     from voicenym.audio.atomic import write_failed
     from voicenym.corpus.batches.single_file import anonymize_file
+    from voicenym.corpus.readers.name_encoding import check_encoding
     from voicenym.corpus.readers.speaker_rule import own_of
 
+    check_encoding([speaker or ""])
     data = sys.stdin.buffer.read(MOST_PIPED + 1)
     if len(data) > MOST_PIPED:
         raise VoicenymError("standard input: over 2 GiB; give such a recording as a file")

@@ -133,7 +133,9 @@ class SpeakerOptions:
 
         Raises:
             DiarizationError: turns, labels or a treatment that cannot be used.
+            CorpusError: names in another encoding than the locale's.
         """
+        from voicenym.corpus.readers.name_encoding import check_encoding
         from voicenym.diarization.formats.turn_files import read_turns
         from voicenym.diarization.formats.turn_names import names_of, renamed
         from voicenym.diarization.treatments import Treatment, choice
@@ -142,5 +144,6 @@ class SpeakerOptions:
         unsure = self.unsure or Treatment.HIDE.value
         if unsure not in [one.value for one in Treatment]:
             raise DiarizationError(f"--unsure is hide, keep or silence, not {unsure!r}")
+        check_encoding(self.names)
         found = renamed(read_turns(self.rttm, source.stem), names_of(self.names))
         return found, choice(found, self.only, self.keep, Treatment(unsure))
