@@ -46,8 +46,10 @@ class AttackerTraining:
 
     @property
     def limits(self) -> str:
-        """Limits of a neural verifier's training, such as ``15 min``."""
-        time = f"{self.seconds / 60:.0f} min" if self.seconds > 0.0 else ""
+        """Limits of a neural verifier's training, such as ``15 min`` or ``90 s``."""
+        whole = self.seconds % 60.0 == 0.0 or self.seconds > 600.0
+        time = f"{self.seconds / 60:.0f} min" if whole else f"{self.seconds:.0f} s"
+        time = time if self.seconds > 0.0 else ""
         steps = "" if self.steps is None else f"{self.steps:,} steps"
         return " or ".join(filter(None, (time, steps)))
 
