@@ -106,6 +106,16 @@ def test_new_names_leave_no_old_one_and_no_order(anonymize, tmp_path):
     assert not speakers & {0, 1, "0", "1"}
 
 
+def test_speakers_whose_names_look_alike_are_warned_of(anonymize, tmp_path):
+    with tarfile.open(tmp_path / "a.tar", "w") as tar:
+        for number, speaker in enumerate(("Anna", "anna", "bert")):
+            add(tar, f"u{number}.flac", sound(number, kind="FLAC"))
+            add(tar, f"u{number}.json", json.dumps({"speaker": speaker}).encode())
+    done = anonymize("a.tar", "-o", "out")
+    assert done.returncode == 0
+    assert "'Anna' and 'anna' are 2 speakers" in said(done)
+
+
 def test_keys_with_folders_and_recordings_alone_name_speakers_as_files_do(anonymize, tmp_path):
     with tarfile.open(tmp_path / "a.tar", "w") as tar:
         for name in ("ann/1.wav", "ann/2.wav", "bob/1.wav"):

@@ -20,7 +20,7 @@ from voicenym.corpus.batches.batch import Job
 from voicenym.corpus.batches.batch_runner import blame
 from voicenym.corpus.batches.engines import LOCAL, Engine
 from voicenym.corpus.plans import timestamps
-from voicenym.corpus.readers import speaker_rule
+from voicenym.corpus.readers import similar_names, speaker_rule
 from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.run_records.run_state import RunState
 from voicenym.corpus.shards.earlier_outputs import check_stamps, settled_before
@@ -114,6 +114,7 @@ def run_shards(
                     break
         finally:
             run.summary.untried = len(units) - run.settled
+    run.summary.warnings += similar_names.report(run.people)
     if job.opaque and job.log is not None:
         outputs = [Path(target) for unit in units for target in unit.targets]
         timestamps.level([*outputs, job.log, *timestamps.folders_of(outputs, job.log.parent)])
@@ -131,6 +132,8 @@ class _ShardRun:
     Attributes:
         summary: of what is settled.
         settled: number of units with an outcome of this run or of an earlier one.
+        surveys: that wait for their turn; None of units that failed.
+        people: speakers of this run's samples.
     """
 
     job: Job
@@ -143,6 +146,7 @@ class _ShardRun:
     summary: ShardSummary = field(default_factory=ShardSummary)
     settled: int = 0
     surveys: deque[Survey | None] = field(default_factory=deque)
+    people: set[str] = field(default_factory=set)
 
     @property
     def stops(self) -> bool:
@@ -156,6 +160,7 @@ class _ShardRun:
             if self.surveys:
                 asked -= 1
                 if (found := self.surveys.popleft()) is not None:
+                    self.people.update(found.people.values())
                     voices = assignments(self.job, found)
                     yield ShardTask(found.unit, voices, compare=not self.job.fresh)
             elif (one := next(rest, None)) is not None:
