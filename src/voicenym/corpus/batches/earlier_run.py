@@ -105,6 +105,8 @@ class OtherVoices:
         """Why an item must not be made: its recording has another voice there; None if it may."""
         if not self._outputs or self._job.log is None:
             return None  # nothing to read the recording for
+        if not isinstance(item.source, Path):
+            return None  # two people may speak in one part of a recording
         check = self._job.input_check(input_digest(item))
         others = self._outputs.get(check or "", [])
         key, who = self._job.key, item.speaker

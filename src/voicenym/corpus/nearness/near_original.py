@@ -172,7 +172,7 @@ def likeness(segments: Segments) -> str:
     else:
         return ""
     known = [d for d in segments.distances if not math.isnan(d)]
-    least = f"; least log-mel distance {min(known):.3f}" if known else ""
+    least = f"; least log-mel distance {max(0.0, min(known)):.3f}" if known else ""
     most = max((c for c in segments.correlations if not math.isnan(c)), default=0.0)
     return f"{how}{least}, greatest correlation {most:.2f}"
 
