@@ -158,8 +158,6 @@ class Outcome:
         skipped: whether its output already existed, equal to that of this run.
         input_digest: of the recording's content; see :meth:`Job.input_check`.
         edit: what the log says of the recording's edit; None without one.
-        logged: whether a failure belongs in the log: not where other outputs are in the way, since
-            the name of this one may never come again.
     """
 
     item: Item
@@ -168,4 +166,3 @@ class Outcome:
     skipped: bool = False
     input_digest: str | None = None
     edit: Mapping[str, Any] | None = None
-    logged: bool = True

@@ -5,8 +5,8 @@ The run state (:mod:`voicenym.corpus.run_records.run_state`) knows the existing 
 - an unchanged output in the state, of an unchanged recording, is skipped;
 - an output that was made with another key, system or parameters stops the run, also if this run
   makes others in the same folder and not that one, because voices of one speaker would differ;
+- so does a new output of a recording that has one there in the voice of another speaker;
 - an output whose recording has changed since is an error;
-- so is a new output of a recording that has one there in the voice of another speaker;
 - for any other output, the recording is anonymized again into a temporary file. If the two are
   equal, the output comes from a killed run and is done; otherwise it is an error. It is never
   modified.
@@ -27,7 +27,7 @@ from voicenym.audio.atomic import sweep
 from voicenym.corpus.batches.batch import Job, Outcome, Summary, WorkerSettings
 from voicenym.corpus.batches.batch_task import Progress, Task, Worker, input_digest
 from voicenym.corpus.batches.earlier_run import (
-    OtherVoices,
+    check_recordings,
     check_speakers,
     check_stamps,
     is_as_logged,
@@ -83,7 +83,7 @@ def run(
     with LocalRunState(job.log, len(items)) if state is None else state as state:
         check_stamps(job, items, state)
         check_speakers(job, items, state)
-        others = OtherVoices(job, items, state)
+        check_recordings(job, items, state)
         if begin is not None:
             begin()
         for folder in {item.target.parent for item in items} | _log_folder(job):
@@ -102,7 +102,7 @@ def run(
                 name = output_name(item.target, job.log)
                 if not state.claim(name, f"process {os.getpid()}"):
                     continue
-                plan = _plan(job, item, state, others)
+                plan = _plan(job, item, state)
                 if isinstance(plan, Outcome):
                     settle(plan)
                     if fail_fast and summary.failures:
@@ -182,8 +182,8 @@ def _is_news(job: Job, outcome: Outcome, state: RunState) -> bool:
     """Whether the state must record this outcome; a refusal of an existing output is not
     recorded.
     """
-    if outcome.result is not None or not outcome.logged:
-        return outcome.logged
+    if outcome.result is not None:
+        return True
     known = state.lines.get(output_name(outcome.item.target, job.log), {})
     return not outcome.skipped and not ("sha256" in known and outcome.item.target.is_file())
 
@@ -192,12 +192,9 @@ def _log_folder(job: Job) -> set[Path]:
     return set() if job.log is None else {job.log.parent}
 
 
-def _plan(job: Job, item: Item, state: RunState, others: OtherVoices) -> Task | Outcome:
+def _plan(job: Job, item: Item, state: RunState) -> Task | Outcome:
     """The task of an item, or its outcome if there is nothing to do."""
     if job.overwrite or not item.target.is_file():
-        reason = others.reason(item)
-        if reason is not None:
-            return Outcome(item, None, reason, logged=False)
         return Task(item, job.pseudonym(item))
     line = state.lines.get(output_name(item.target, job.log))
     if line is not None and is_of(job, line) and is_as_logged(item.target, line):

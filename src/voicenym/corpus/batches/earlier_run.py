@@ -75,51 +75,41 @@ def check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
     speaker_rule.agree(job.key, people, lines, (o for o in lines if (root / o).is_file()))
 
 
-class OtherVoices:
-    """Outputs beside those of a run whose recordings the run may hold under other speakers' names.
+def check_recordings(job: Job, items: Sequence[Item], state: RunState) -> None:
+    """Refuses a second voice of a recording whose output has another name in an earlier run.
 
     Another ``--speaker-level``, a recording that moved to another folder, and a folder with a new
-    name give a recording a second voice, whose output has, with drawn names always, another name.
+    name change the names of outputs, with drawn names always. Recordings are read for it where
+    there are other outputs of the key, and only those that are new here.
 
-    Args:
-        job: the run's.
-        items: of the run, whose outputs are not among these.
-        state: of earlier runs.
+    Raises:
+        CorpusError: a recording has an output there in the voice of another speaker.
     """
-
-    def __init__(self, job: Job, items: Sequence[Item], state: RunState) -> None:
-        self._job = job
-        self._outputs: dict[str, list[tuple[str, str]]] = {}
-        if job.log is None or job.fresh:
-            return
-        ours = {output_name(item.target, job.log) for item in items}
-        own = job.stamp()["key_check"]
-        for output, line in state.lines.items():
-            if output in ours or line.get("key_check") != own or "speaker_check" not in line:
-                continue
-            if "sha256" in line and "input_check" in line and (job.log.parent / output).is_file():
-                others = self._outputs.setdefault(line["input_check"], [])
-                others.append((output, line["speaker_check"]))
-
-    def reason(self, item: Item) -> str | None:
-        """Why an item must not be made: its recording has another voice there; None if it may."""
-        if not self._outputs or self._job.log is None:
-            return None  # nothing to read the recording for
-        if not isinstance(item.source, Path):
-            return None  # two people may speak in one part of a recording
-        check = self._job.input_check(input_digest(item))
-        others = self._outputs.get(check or "", [])
-        key, who = self._job.key, item.speaker
-        if not others or any(speaker_rule.voice_check(key, who, o) == s for o, s in others):
-            return None
-        # no message has both names where they are drawn
-        name = item.target if self._job.opaque else item.source
-        return (
-            f"{name}: the same recording has an output here already, in the voice of another "
-            f"speaker: {self._job.log.parent / others[0][0]}; go on with the same --speaker, "
-            "--speaker-level and folders, remove that output if its speaker was wrong, or use a "
-            "new folder"
-        )
+    if job.log is None or job.fresh:
+        return
+    new = {output_name(item.target, job.log): item for item in items}
+    own, others = job.stamp()["key_check"], dict[str, list[tuple[str, str]]]()
+    for output, line in state.lines.items():
+        if "sha256" not in line or not (job.log.parent / output).is_file():
+            continue
+        there = new.pop(output, None) is not None
+        if not there and line.get("key_check") == own and "speaker_check" in line:
+            check = str(line.get("input_check"))
+            others.setdefault(check, []).append((output, line["speaker_check"]))
+    for item in new.values() if others else ():
+        # two people may speak in one part of a recording
+        digest = input_digest(item) if isinstance(item.source, Path) else None
+        found = others.get(job.input_check(digest) or "", [])
+        key, who = job.key, item.speaker
+        if found and not any(speaker_rule.voice_check(key, who, o) == s for o, s in found):
+            # no message has both names where they are drawn
+            name = item.target if job.opaque else item.source
+            raise CorpusError(
+                f"{name}: the same recording has an output here already, in the voice of another "
+                f"speaker: {job.log.parent / found[0][0]}; go on with the same --speaker, "
+                "--speaker-level and folders, remove that output if its speaker was wrong, or use "
+                "a new folder"
+            )
 
 
 def is_of(job: Job, line: Line, stamp: Line | None = None) -> bool:
