@@ -23,13 +23,14 @@ def present(source: Path | str, found: Sequence[Recording], left_out: LeftOut) -
     twice = [name for name, count in Counter(r.name for r in found).items() if count > 1]
     if twice:
         raise CorpusError(f"{source}: {twice[0]} names two utterances; make names unique")
-    nameless = [r for r in found if not (_is_text(r.name) and _is_text(r.speaker))]
-    if len(nameless) == len(found):
+    named = [r for r in found if _is_text(r.name) and _is_text(r.speaker)]
+    if not named:
         raise CorpusError(f"{printable(str(source))}: {_NO_TEXT} (all {len(found)} are so)")
-    for recording in nameless:
-        where = printable(str(recording.path))
-        left_out.add(printable(recording.name), f"{where}: {_NO_TEXT}")
-    found = [recording for recording in found if recording not in nameless]
+    for recording in found if len(named) < len(found) else ():
+        if not (_is_text(recording.name) and _is_text(recording.speaker)):
+            where = printable(str(recording.path))
+            left_out.add(printable(recording.name), f"{where}: {_NO_TEXT}")
+    found = named
     missing = [r for r in found if not r.command and not _is_file(r.path)]
     if missing and (left_out.fail_fast or len(missing) == len(found)):
         raise CorpusError(
@@ -45,7 +46,7 @@ def present(source: Path | str, found: Sequence[Recording], left_out: LeftOut) -
     return sorted(recording for recording in found if recording.name not in absent)
 
 
-_NO_TEXT = "its name, or that of its folder, is not in UTF-8; rename it (convmv does folders)"
+_NO_TEXT = "the name of a recording or its folder is not in UTF-8; rename it (convmv does folders)"
 
 
 def _is_text(name: str) -> bool:
