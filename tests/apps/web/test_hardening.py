@@ -113,6 +113,25 @@ def test_a_framework_cannot_turn_a_large_body_into_another_error():
     assert call(app, "POST", body=(b"x" * 11,)).status == 413
 
 
+def test_what_a_framework_makes_of_a_large_body_is_no_defect(caplog, monkeypatch):
+    """As Starlette, whose error handler cannot send its own answer after the refusal."""
+
+    async def careless(scope, receive, send):
+        try:
+            await echo(scope, receive, send)
+        except Problem as refused:
+            try:
+                await send({"type": "http.response.start", "status": 400, "headers": []})
+            except Problem:
+                raise RuntimeError("response already started") from refused
+
+    app = hardened(careless, Protection(limits=Limits(body_bytes=10)))
+    monkeypatch.setattr(app._log, "propagate", True)
+    assert call(app, "POST", body=(b"x" * 11,)).status == 413
+    assert "413" in caplog.text
+    assert "defect" not in caplog.text
+
+
 def test_a_slow_client_is_given_up():
     app = hardened(echo, Protection(limits=Limits(idle_seconds=0.02)))
     found = call(app, "POST", body=(b"a",), stall=True)

@@ -114,13 +114,13 @@ class Hardened:
                 await busy("The server is ending.", 5.0).send(answer)
             raise
         except Exception as error:
-            problem = problem_of_any(error)
-            if is_defect(error):
+            # of a refused body the framework makes an error of its own, which is no defect
+            refused = None if body is None else body.problem
+            problem = refused or problem_of_any(error)
+            if refused is None and is_defect(error):
                 self._log.error("defect: %s", defect_lines(error))
             if status:
                 raise _BrokenOff from None
-            if body is not None and body.problem is not None:
-                problem = body.problem
             body = body or _unbounded(scope, receive)
             body.problem = None
             if _waits_to_send(scope, body):
