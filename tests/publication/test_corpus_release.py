@@ -137,7 +137,7 @@ def test_the_same_release_has_the_same_bytes(request_of, tmp_path):
         assert (tmp_path / "out" / path).read_bytes() == content, path
 
 
-def test_croissant_is_accepted_by_its_makers_and_reads_the_table(request_of, tmp_path):
+def test_croissant_is_accepted_by_its_makers_and_reads_the_table(request_of, tmp_path, caplog):
     import mlcroissant
 
     release(request_of())
@@ -146,6 +146,9 @@ def test_croissant_is_accepted_by_its_makers_and_reads_the_table(request_of, tmp
     assert not dataset.metadata.ctx.issues.errors
     data = json.loads(path.read_text("utf-8"))
     assert data["conformsTo"] == list(croissant.CONFORMS)
+    assert data["citeAs"], "recommended by Croissant, and made of the statements if not stated"
+    assert not dataset.metadata.ctx.issues.warnings
+    assert "not standard" not in caplog.text, "the context is that of Croissant 1.1"
     fields = ("dataCollection", "personalSensitiveInformation", "dataUseCases", "dataLimitations")
     assert all(data[f"rai:{name}"] for name in fields)
     assert len(list(dataset.records("recordings"))) == 4

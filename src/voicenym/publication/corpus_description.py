@@ -73,6 +73,13 @@ class Description:
     biases: tuple[str, ...] = _statement("Known imbalances, such as of accents or ages.", ())
     limitations: tuple[str, ...] = _statement("Further limits of the data.", ())
 
+    @property
+    def cited(self) -> str:
+        """How to cite it: as stated, else by creators, year, title and version."""
+        who = ", ".join(self.creators)
+        made = f"{who} ({self.date.year}). {self.title}, version {self.version}."
+        return self.citation or made
+
 
 def template(path: Path) -> None:
     """Writes an empty description to fill in.

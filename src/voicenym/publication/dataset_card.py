@@ -105,9 +105,8 @@ def _summary(about: Description, facts: Facts) -> str:
         ("creators", ", ".join(about.creators)),
         ("licence", about.licence),
         ("report a re-identification to", about.contact),
+        ("cite as", about.cited),
     ]
-    if about.citation:
-        rows.append(("cite as", about.citation))
     return _table(("", ""), rows)
 
 
