@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from voicenym.errors import VoicenymError, quoted
@@ -94,6 +95,19 @@ class Registry(Names[T]):
         self._words = dict(WORDS)
         if base is not None:
             self._words[base] = nested or f"a {noun} in parentheses"
+
+    def with_defaults(self, defaults: Mapping[str, Mapping[str, Any]]) -> Registry[T]:
+        """The same registry with defaults of parameters, which nested objects have as well.
+
+        Args:
+            defaults: values by field, by names of this package.
+        """
+        made = copy.copy(self)
+        made.own = dict(self.own)
+        for name, given in defaults.items():
+            entry = self.own[name]
+            made.own[name] = replace(entry, defaults={**entry.defaults, **given})
+        return made
 
     def parameters(self, name: str) -> tuple[Parameter, ...]:
         """Parameters of a name, with registered defaults.
@@ -225,7 +239,9 @@ class Registry(Names[T]):
         self.check_names(name, given)
         missing = [key for key, item in known.items() if item.required and key not in given]
         if missing:
-            raise self.error(f"{name} needs {', '.join(missing)}: {name}:{missing[0]}=...")
+            nested = self.base is not None and known[missing[0]].takes(self.base)
+            what = f", {self._words[self.base]}" if nested else ""
+            raise self.error(f"{name} needs {', '.join(missing)}: {name}:{missing[0]}=...{what}")
         for key, value in given.items():
             item = known.get(key, Parameter(key))
             if isinstance(value, os.PathLike) and item.takes(str) and not item.takes(type(value)):

@@ -13,7 +13,8 @@ import torch
 
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
 from voicenym.errors import UnknownSystemError
-from voicenym.identity import METHODS, Identity, compatibility
+from voicenym.identity import Identity, compatibility
+from voicenym.identity.own_parts import methods_of
 from voicenym.nets import convnext
 from voicenym.nets.checkpoint import together, version
 from voicenym.nets.content.bottleneck import RATE
@@ -180,7 +181,12 @@ class Base(Anonymizer):
 
     @functools.cached_property
     def _method(self) -> Identity | None:
-        return METHODS.load(self.identity) if self.identity else None
+        if not self.identity:
+            return None
+        from voicenym.resynthesis.pipeline.assembly import BUNDLED as PIPELINES
+        from voicenym.resynthesis.pipeline.assembly import choice
+
+        return methods_of(lambda name: str(choice(PIPELINES / "ssl", name))).load(self.identity)
 
 
 @functools.lru_cache(maxsize=4)

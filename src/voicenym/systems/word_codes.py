@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from voicenym.anonymizer import Card, Core
 from voicenym.anonymizer.live_delay import SHORT, USUAL
 from voicenym.errors import UnknownSystemError
-from voicenym.identity import METHODS, Identity
+from voicenym.identity import Identity
 from voicenym.identity.mixture import Mixture
+from voicenym.identity.own_parts import unplaced
 from voicenym.identity.pools.sex_rule import Rule
 from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.matrix_precision import SINGLE, unfit
@@ -200,7 +201,7 @@ class WordCodes(Pipeline):
         """Whether it works live, which it does where nothing but the codes comes from the
         recording. Timing is kept then.
         """
-        method = METHODS.load(self.identity) if self.identity else None
+        method = unplaced(self.identity) if self.identity else None
         return (
             self.prosody.changes == ("predicted",)
             and self.level in ("", "fixed")

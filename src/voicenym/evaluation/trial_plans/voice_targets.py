@@ -23,6 +23,7 @@ from voicenym.corpus.recording import Recording
 from voicenym.corpus.transforms import EVERYBODY, NO_SEX
 from voicenym.errors import VoicenymError
 from voicenym.identity import METHODS
+from voicenym.identity.own_parts import unplaced
 from voicenym.pseudonym import Key
 from voicenym.registry.grammar import split
 
@@ -123,7 +124,7 @@ def _knows_sex(parameters: Mapping[str, Any]) -> bool:
     vector.
     """
     specification = _identity(parameters)
-    return not specification or METHODS.load(specification).source_dependent
+    return not specification or unplaced(specification).source_dependent
 
 
 def _rule(name: str, parameters: Mapping[str, Any]) -> str:

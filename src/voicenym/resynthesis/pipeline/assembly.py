@@ -228,6 +228,14 @@ def located(folder: Path, name: str) -> Path:
     return folder / str(elsewhere[name]) if name in elsewhere else own
 
 
+def choice(folder: Path, name: str) -> Path:
+    """Where what an identity method chooses from lies: ``pool``, ``mixture`` or a rotation of the
+    folder, else the bundled one, which is of vectors of ``ecapa-small``.
+    """
+    own = located(folder, name)
+    return own if own.is_dir() else BUNDLED / "ssl" / name
+
+
 def folder_of(place: str) -> Path:
     """Folder of a pipeline: the bundled one of a name, or a path.
 

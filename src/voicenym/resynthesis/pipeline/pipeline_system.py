@@ -13,8 +13,9 @@ import torch
 
 from voicenym.anonymizer import Anonymizer, Core, Profiler, Refusal
 from voicenym.errors import UnknownSystemError
-from voicenym.identity import METHODS, Identity, compatibility
+from voicenym.identity import Identity, compatibility
 from voicenym.identity.copy import Half, for_parts
+from voicenym.identity.own_parts import methods_of, unplaced
 from voicenym.nets.checkpoint import stamp, together
 from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.speakers.speaker_encoder import RATE
@@ -53,7 +54,8 @@ class Pipeline(Anonymizer):
             :attr:`folder_name` in :func:`voicenym.nets.weights.weights_home.home`, else a bundled
             one.
         identity: identity method instead of the system's own, see
-            :func:`voicenym.identity.identity`.
+            :func:`voicenym.identity.identity`; it takes pool, mixture and rotations of the weights
+            where it names none: ``selection``, ``half:of=(selection)``.
         f0: ``kept``, as published; or changes, ``+`` between them: ``moved`` to the mean and
             deviation of ln F0 predicted from the target vector, or ``predicted`` from the content
             and drawn by the key, with that mean and deviation; ``shaped``, after ``predicted``,
@@ -97,7 +99,7 @@ class Pipeline(Anonymizer):
         except ValueError as error:
             raise UnknownSystemError(f"{self.card.name}: {error}") from None
         if self.identity:
-            METHODS.load(self.identity)  # a malformed specification fails at construction
+            unplaced(self.identity)  # a malformed specification fails at construction
         if self.language and not CODE.fullmatch(self.language):
             raise UnknownSystemError(
                 f"{self.card.name}: language={self.language[:40]} is no code of a language; give "
@@ -108,9 +110,14 @@ class Pipeline(Anonymizer):
         """The published identity method, with its files from the weights folder."""
         raise NotImplementedError
 
+    def _named(self) -> Identity:
+        """The method of :attr:`identity`, with the weights' own pool where it names none."""
+        folder = self.folder
+        return methods_of(lambda name: str(assembly.choice(folder, name))).load(self.identity)
+
     @property
     def draws(self) -> bool:
-        return METHODS.load(self.identity).draws if self.identity else True
+        return unplaced(self.identity).draws if self.identity else True
 
     @property
     def needs_profile(self) -> bool:
@@ -118,7 +125,7 @@ class Pipeline(Anonymizer):
 
     @property
     def version(self) -> str:
-        method = METHODS.load(self.identity) if self.identity else None
+        method = self._named() if self.identity else None
         durations = ""
         if self.prosody.changes_length:
             durations = stamp(assembly.located(self.folder, "durations"))
@@ -217,7 +224,7 @@ class Pipeline(Anonymizer):
                 :func:`voicenym.resynthesis.pipeline.assembly.opened`.
         """
         parts = self.parts
-        found = METHODS.load(self.identity) if self.identity else self.own(self.folder)
+        found = self._named() if self.identity else self.own(self.folder)
         compatibility.fit(
             found,
             self.card.name,
