@@ -58,8 +58,11 @@ def test_the_schema_has_examples_and_names_problems(document):
         for method, operation in methods.items():
             assert operation["summary"], (method, path)
             for status, answer in operation["responses"].items():
+                content = answer.get("content", {})
                 if status >= "400":
-                    assert "application/problem+json" in answer["content"], (path, status)
+                    assert "application/problem+json" in content, (path, status)
+                elif "application/json" in content:
+                    assert content["application/json"]["example"], (path, status)
     content = document["paths"]["/v1/anonymize"]["post"]["requestBody"]["content"]
     form = content["multipart/form-data"]
     assert form["examples"]["usual"]

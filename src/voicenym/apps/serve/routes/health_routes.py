@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from voicenym.apps.serve.routes import openapi_parts
+from voicenym.apps.serve.routes.answer_examples import HEALTH, READY, answer
 from voicenym.apps.serve.service import Service
 from voicenym.apps.web.problem_details import busy
 
@@ -22,12 +23,22 @@ def add_health_routes(app: Any, service: Service, statuses: Callable[[], dict[in
 
     always = openapi_parts.problems()
 
-    @app.get("/health", summary="Whether the server runs", tags=["operation"])
+    @app.get(
+        "/health",
+        responses=answer("The server runs", HEALTH),
+        summary="Whether the server runs",
+        tags=["operation"],
+    )
     async def health():
         """Answers as long as the server runs, at any load: restart one that does not (liveness)."""
         return {"status": "ok", "version": __version__}
 
-    @app.get("/ready", responses=always, summary="Whether to send recordings", tags=["operation"])
+    @app.get(
+        "/ready",
+        responses={**answer("A worker process has started", READY), **always},
+        summary="Whether to send recordings",
+        tags=["operation"],
+    )
     async def ready():
         """Answers 503 until a worker process has started: send recordings from then on (readiness).
         Too many of them are refused one by one.

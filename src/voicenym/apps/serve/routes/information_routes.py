@@ -3,6 +3,7 @@
 from typing import Any
 
 from voicenym.apps.serve.routes import openapi_parts
+from voicenym.apps.serve.routes.answer_examples import AUDIT, SYSTEMS, answer
 from voicenym.apps.serve.service import Service
 from voicenym.apps.web.hardening import OWNER
 
@@ -19,7 +20,12 @@ def add_information_routes(app: Any, service: Service) -> None:
 
     always = openapi_parts.problems()
 
-    @app.get("/v1/systems", responses=always, summary="List the systems", tags=["systems"])
+    @app.get(
+        "/v1/systems",
+        responses={**answer("Cards of the systems", SYSTEMS), **always},
+        summary="List the systems",
+        tags=["systems"],
+    )
     async def systems():
         """Cards with measured figures: best protection first, and of each the strongest attacker
         first. EER: equal error rate of an attacker; 50 % is chance, 0 % no protection.
@@ -28,7 +34,7 @@ def add_information_routes(app: Any, service: Service) -> None:
 
     @app.get(
         "/v1/audit/{id}",
-        responses=openapi_parts.problems(404),
+        responses={**answer("What attackers found", AUDIT), **openapi_parts.problems(404)},
         summary="Show an audit",
         tags=["recordings"],
     )

@@ -8,6 +8,7 @@ from typing import Any
 from voicenym.apps.serve.forms.multipart_upload import receive_upload
 from voicenym.apps.serve.job_store import DONE, ENDED, FAILED, Job
 from voicenym.apps.serve.routes import openapi_parts
+from voicenym.apps.serve.routes.answer_examples import JOB, answer
 from voicenym.apps.serve.routes.responses import recording
 from voicenym.apps.serve.service import FIELDS, Service
 from voicenym.apps.web.asgi_types import Receive
@@ -44,7 +45,10 @@ def _add_start(app: Any, service: Service) -> None:
     @app.post(
         "/v1/jobs",
         status_code=202,
-        responses=openapi_parts.problems(400, 404, 415, 422, 507),
+        responses={
+            **answer("The job", JOB, 202),
+            **openapi_parts.problems(400, 404, 415, 422, 507),
+        },
         openapi_extra=openapi_parts.form(),
         summary="Send a long recording",
         tags=TAGS,
@@ -77,7 +81,12 @@ def _add_progress(app: Any, service: Service) -> None:
     from fastapi import Request
     from starlette.responses import Response, StreamingResponse
 
-    @app.get("/v1/jobs/{id}", responses=NOT_FOUND, summary="Show a job", tags=TAGS)
+    @app.get(
+        "/v1/jobs/{id}",
+        responses={**answer("The job", JOB), **NOT_FOUND},
+        summary="Show a job",
+        tags=TAGS,
+    )
     async def show(request: Request, id: str):
         return service.jobs.get(request.scope[OWNER], id).view()
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from voicenym.apps.serve.routes import openapi_parts
+from voicenym.apps.serve.routes.answer_examples import KEY, KEYS, answer
 from voicenym.apps.serve.service import Service
 from voicenym.apps.web.hardening import OWNER
 
@@ -20,7 +21,10 @@ def add_key_routes(app: Any, service: Service) -> None:
     key_id = Path(pattern="^[A-Za-z0-9_-]{1,64}$", examples=["project"])
 
     @app.get(
-        "/v1/keys", responses=openapi_parts.problems(), summary="List ids of keys", tags=["keys"]
+        "/v1/keys",
+        responses={**answer("Ids of keys", KEYS), **openapi_parts.problems()},
+        summary="List ids of keys",
+        tags=["keys"],
     )
     async def keys(request: Request):
         """Ids of the keys of this token; the keys themselves never leave the server."""
@@ -29,7 +33,7 @@ def add_key_routes(app: Any, service: Service) -> None:
     @app.post(
         "/v1/keys/{key_id}",
         status_code=201,
-        responses=openapi_parts.problems(409, 422),
+        responses={**answer("The key was made", KEY, 201), **openapi_parts.problems(409, 422)},
         summary="Make a key",
         tags=["keys"],
     )

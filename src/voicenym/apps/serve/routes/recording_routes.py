@@ -32,6 +32,7 @@ def add_recording_routes(app: Any, service: Service) -> None:
         service: its state.
     """
     from fastapi import Request
+    from starlette.responses import Response
 
     @app.post(
         "/v1/anonymize",
@@ -84,6 +85,7 @@ def add_recording_routes(app: Any, service: Service) -> None:
                 path + end,
                 speech_to_speech,
                 methods=["POST"],
+                response_class=Response,
                 responses={
                     200: openapi_parts.SOUND,
                     **openapi_parts.problems(400, 404, 415, 422, 501, 507),
