@@ -104,6 +104,12 @@ def test_a_method_within_methods_gets_the_rule():
     assert drawn("ssl-select", {"identity": NESTED}, "speaker").used == "same-sex"
 
 
+def test_a_method_with_the_pool_of_the_weights_draws_as_one_with_a_named_pool():
+    changed = drawn("ssl-select", {"identity": "selection"}, "speaker", "random")
+    assert changed.parameters["identity"] == "selection:sex=any"
+    assert drawn("ssl-select", {"identity": "selection"}, "speaker").used == "same-sex"
+
+
 @pytest.mark.parametrize(
     ("name", "parameters", "targets", "why"),
     [
