@@ -36,6 +36,7 @@ def add_recording_routes(app: Any, service: Service) -> None:
 
     @app.post(
         "/v1/anonymize",
+        response_class=Response,
         responses={
             200: openapi_parts.SOUND,
             **openapi_parts.problems(400, 404, 415, 422, 501, 507),
