@@ -239,8 +239,8 @@ class Registry(Names[T]):
         self.check_names(name, given)
         missing = [key for key, item in known.items() if item.required and key not in given]
         if missing:
-            nested = self.base is not None and known[missing[0]].takes(self.base)
-            what = f", {self._words[self.base]}" if nested else ""
+            base, first = self.base, known[missing[0]]
+            what = f", {self._words[base]}" if base is not None and first.takes(base) else ""
             raise self.error(f"{name} needs {', '.join(missing)}: {name}:{missing[0]}=...{what}")
         for key, value in given.items():
             item = known.get(key, Parameter(key))
