@@ -11,6 +11,7 @@ import struct
 
 import pytest
 
+from voicenym.anonymizer import revisions, system_class
 from voicenym.errors import KeyFileError
 from voicenym.pseudonym import DERIVATION_VERSION, Key, Pseudonym, readable_by_others
 
@@ -129,6 +130,44 @@ def test_missing_key_files_and_short_secrets(tmp_path):
 
 def test_generated_keys_differ():
     assert Key.generate() != Key.generate()
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"mcadams": 2}, {"mcadams": 2}, True),
+        ({}, {"mcadams": 1}, True),  # a system that is not named is at revision 1
+        ({"mcadams": 1}, {"mcadams": 2}, False),
+        ({}, {"mcadams": 2}, False),
+        ({"mcadams": 2}, {"vtln": 2}, False),
+        (None, None, True),
+        (None, revisions(), True),  # of the day: what save() writes
+        (None, {}, False),  # mcadams and others have later ones
+    ],
+)
+def test_equal_keys_give_the_same_voices(one, other, same):
+    keys = KEY.with_revisions(one), KEY.with_revisions(other)
+    assert (keys[0] == keys[1]) is (keys[1] == keys[0]) is same
+    assert (keys[0].pseudonym("a") == keys[1].pseudonym("a")) is same
+    voices = [system_class("mcadams")().revision_for(key) for key in keys]
+    assert voices[0] == voices[1] or not same
+    assert len(set(keys)) == len({key.pseudonym("a") for key in keys}) == (1 if same else 2)
+
+
+def test_keys_of_other_secrets_are_unequal_whatever_their_revisions():
+    assert Key(bytes(32)) != KEY
+    assert KEY.with_revisions(None) != Key(bytes(32), None)
+    assert bytes(range(32)) != KEY
+
+
+def test_secrets_are_compared_in_constant_time(monkeypatch):
+    compared, compare = [], hmac.compare_digest
+    monkeypatch.setattr(
+        hmac, "compare_digest", lambda *both: compared.append(both) or compare(*both)
+    )
+    other = Key(bytes(32))
+    assert other != KEY
+    assert [set(both) for both in compared] == [{bytes(range(32)), bytes(32)}]
 
 
 @pytest.mark.parametrize("secret", ["k" * 32, 32, None, [0] * 32])

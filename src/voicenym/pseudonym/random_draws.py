@@ -9,6 +9,7 @@ import struct
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from voicenym.pseudonym import equal_revisions
 from voicenym.pseudonym.derivation import ALL_FIRST, FIRST_REVISION, keyed_hash, length_prefixed
 
 if TYPE_CHECKING:
@@ -123,10 +124,11 @@ class Pseudonym:
         return (
             isinstance(other, Pseudonym)
             and hmac.compare_digest(self._secret, other._secret)
-            and self._revisions == other._revisions
+            and equal_revisions.equal(self._revisions, other._revisions)
         )
 
     def __hash__(self) -> int:
+        # of the secret alone: pseudonyms whose revisions are written otherwise may be equal
         return hash(keyed_hash(self._secret, b"hash"))
 
     def __repr__(self) -> str:

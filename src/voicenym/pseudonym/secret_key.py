@@ -6,11 +6,10 @@ import hmac
 import os
 import secrets
 from collections.abc import Mapping
-from importlib import import_module
 from pathlib import Path
 
 from voicenym.errors import KeyFileError
-from voicenym.pseudonym import key_file
+from voicenym.pseudonym import equal_revisions, key_file
 from voicenym.pseudonym.derivation import (
     ALL_FIRST,
     FIRST_REVISION,
@@ -23,6 +22,9 @@ from voicenym.pseudonym.random_draws import Pseudonym
 
 class Key:
     """32 secret bytes from which all pseudonyms of a project are derived.
+
+    Equal keys give equal voices: they have the same secret and the same revisions. A generated key
+    equals the file that it is saved to, until a release brings a later revision.
 
     Args:
         secret: exactly 32 bytes.
@@ -93,11 +95,7 @@ class Key:
         Raises:
             KeyFileError: if the file exists (a lost key cannot be made again) or cannot be written.
         """
-        revisions: Mapping[str, int] | None = self._revisions
-        if revisions is None:
-            # keys know no systems: the package, found at run time, does
-            revisions = import_module("voicenym").revisions()
-        assert revisions is not None
+        revisions = equal_revisions.latest() if self._revisions is None else self._revisions
         key_file.write(Path(path), self._secret, revisions)
 
     def pseudonym(self, speaker: str, utterance: str | None = None) -> Pseudonym:
@@ -134,9 +132,17 @@ class Key:
         return keyed_hash(self._secret, message)[:16].hex()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Key) and hmac.compare_digest(self._secret, other._secret)
+        """Whether both keys give the same voices in this release: the same secret, compared in
+        constant time, and the same revisions, which are no secret.
+        """
+        return (
+            isinstance(other, Key)
+            and hmac.compare_digest(self._secret, other._secret)
+            and equal_revisions.equal(self._revisions, other._revisions)
+        )
 
     def __hash__(self) -> int:
+        # of the secret alone: keys whose revisions are written otherwise may be equal
         return hash(keyed_hash(self._secret, b"hash"))
 
     def __repr__(self) -> str:
