@@ -1,12 +1,37 @@
-"""Options of intervals: the level, and the number of replicates of a bootstrap."""
+"""Options of intervals: whether one is made, its level, and the replicates of a bootstrap."""
 
 from __future__ import annotations
 
 import math
 from numbers import Integral
 from statistics import NormalDist
+from typing import Literal
 
 from voicenym.errors import ScoreError
+
+Method = Literal["auto"] | None
+"""How a metric's interval is made: by its own method, or (None) not at all, which saves the time of
+a bootstrap; its limits are then NaN."""
+
+
+def is_made(interval: Method) -> bool:
+    """Whether a metric makes its interval.
+
+    Raises:
+        ScoreError: it is neither "auto" nor None, such as a level.
+
+    Example:
+        >>> is_made("auto"), is_made(None)
+        (True, False)
+    """
+    if interval is None:
+        return False
+    if isinstance(interval, str) and interval == "auto":
+        return True
+    raise ScoreError(
+        f'an interval is "auto", for the metric\'s own, or None, for none, not {interval!r}; its '
+        "level is another option: level=0.95"
+    )
 
 
 def tail(level: float) -> float:

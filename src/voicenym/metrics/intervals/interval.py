@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +21,6 @@ Interval = tuple[float, float]
 Statistic = Callable[[Sorted], float]
 Seed = int | np.random.Generator
 Places = npt.NDArray[np.integer]
-Method = Literal["auto"] | None
-"""How a metric's interval is made: by its own method, or (None) not at all, which saves the time of
-a bootstrap; its limits are then NaN."""
 PAIRS = 1 << 16
 """Pairs of speakers whose weights are looked up in a table, 512 KB, however few the trials are."""
 NO_LIMITS: Interval = (math.nan, math.nan)

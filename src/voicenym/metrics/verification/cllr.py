@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.metrics.interval_options import Method, is_made
 from voicenym.metrics.intervals.bootstrap_draws import Drawn, of_bins
 from voicenym.metrics.intervals.interval import (
     NO_LIMITS,
     Interval,
-    Method,
     Seed,
     enough,
     percentiles,
@@ -67,7 +67,7 @@ def cllr(
         interval: None leaves it out.
 
     Raises:
-        ScoreError: NaN, or a class without trials.
+        ScoreError: NaN, a class without trials, or an interval that is neither "auto" nor None.
 
     Example:
         >>> cllr([0.0], [0.0], replicates=2).value
@@ -75,7 +75,7 @@ def cllr(
     """
     trials = SortedTrials.of(target, nontarget, speakers)
     value = cost(trials.whole, trials.whole.thresholds)
-    if interval is None:
+    if not is_made(interval):
         return Cllr(value, NO_LIMITS)
     each = np.logaddexp(0.0, -trials.target), np.logaddexp(0.0, trials.nontarget)
     means = trials.draws(replicates, seed).means(*each)
@@ -111,7 +111,7 @@ def min_cllr(
     """
     trials = SortedTrials.of(target, nontarget, speakers)
     value = cost(*trials.pooled)
-    if interval is None:
+    if not is_made(interval):
         return Cllr(value, NO_LIMITS)
     costs = trials.replicates(replicates, seed).of_blocks(_least_costs)
     low, high = unbiased_loss(value, costs, 1.0, level)

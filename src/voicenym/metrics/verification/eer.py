@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from voicenym.metrics.interval_options import normal_quantile
+from voicenym.metrics.interval_options import Method, is_made, normal_quantile
 from voicenym.metrics.intervals.binomial import FEW_ERRORS, of_share, unanimous, wilson
 from voicenym.metrics.intervals.bootstrap_draws import Drawn, of_bins
 from voicenym.metrics.intervals.interval import (
     NO_LIMITS,
     Interval,
-    Method,
     Seed,
     bengio_mariethoz,
 )
@@ -72,7 +71,7 @@ def eer(
         interval: None leaves it out.
 
     Raises:
-        ScoreError: NaN, or a class without trials.
+        ScoreError: NaN, a class without trials, or an interval that is neither "auto" nor None.
 
     Example:
         >>> found = eer([2.0, 3.0, 4.0], [0.0, 1.0, 2.5])
@@ -81,7 +80,7 @@ def eer(
     """
     trials = SortedTrials.of(target, nontarget, speakers)
     value, threshold = crossing(trials.whole)
-    if interval is None:
+    if not is_made(interval):
         return EER(value, NO_LIMITS, threshold, "none")
     if trials.speakers is not None:
         rates = trials.replicates(replicates, seed).each(crossings)
@@ -189,7 +188,7 @@ def rocch_eer(
         interval: None leaves it out.
 
     Raises:
-        ScoreError: NaN, or a class without trials.
+        ScoreError: NaN, a class without trials, or an interval that is neither "auto" nor None.
 
     Example:
         >>> round(rocch_eer([0.0, 1.0], [2.0, 3.0], replicates=2).value, 3)
@@ -198,7 +197,7 @@ def rocch_eer(
     trials = SortedTrials.of(target, nontarget, speakers)
     # the hull's edges are the blocks that isotonic regression of the labels on the scores pools
     value = _meeting(*trials.pooled[0].rates())[0]
-    if interval is None:
+    if not is_made(interval):
         return HullEER(value, NO_LIMITS)
     rates = trials.replicates(replicates, seed).of_blocks(Blocks.meeting)
     limits = unbiased_loss(value, rates, 0.5, level)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
-from voicenym.metrics.interval_options import tail
-from voicenym.metrics.intervals.interval import NO_LIMITS, Interval, Method, Seed, enough, varied
+from voicenym.metrics.interval_options import Method, is_made, tail
+from voicenym.metrics.intervals.interval import NO_LIMITS, Interval, Seed, enough, varied
 from voicenym.metrics.intervals.unbiased import unbiased
 from voicenym.metrics.metric import CORRECTED, FEW_ERRORS, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
@@ -92,8 +92,9 @@ def linkability(
         interval: None leaves the intervals and the corrected value, which is NaN, out.
 
     Raises:
-        ScoreError: NaN, a class without trials, prior odds out of range, or finite scores so far
-            apart (or so little) that floats have no bins between them.
+        ScoreError: NaN, a class without trials, prior odds out of range, finite scores so far
+            apart (or so little) that floats have no bins between them, or an interval that is
+            neither "auto" nor None.
 
     Example:
         >>> linkability([2.0, 3.0], [0.0, 1.0], replicates=2).value
@@ -111,7 +112,7 @@ def linkability(
     plain = float(mated @ local)
     corrected, limits = math.nan, NO_LIMITS
     lowest, highest = np.full((2, bins), math.nan)
-    if interval is not None:
+    if is_made(interval):
         draws = trials.draws(replicates, seed).counted(at_t, at_n, bins)
         found = [_linked(mates, rest, omega) for mates, rest in draws]
         values, locals_ = (np.concatenate(parts) for parts in zip(*found, strict=True))

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from voicenym.errors import ScoreError
+from voicenym.metrics.interval_options import Method, is_made
 from voicenym.metrics.intervals.binomial import of_share
-from voicenym.metrics.intervals.interval import NO_LIMITS, Interval, Method, Seed
+from voicenym.metrics.intervals.interval import NO_LIMITS, Interval, Seed
 from voicenym.metrics.metric import BOOTSTRAP_OF_SHARE, Display, Metric
 from voicenym.metrics.metric_inputs import TrialScores
 from voicenym.metrics.trials.scores import Array, Scores, Speakers, error_rates
@@ -65,7 +66,8 @@ def true_match_rates(
         interval: None leaves the intervals out.
 
     Raises:
-        ScoreError: NaN, a class without trials, or rates that are not between 0 and 1.
+        ScoreError: NaN, a class without trials, rates that are not between 0 and 1, or an
+            interval that is neither "auto" nor None.
 
     Example:
         >>> true_match_rates([1.0, 3.0], [0.0, 2.0], rates=(0.25,), replicates=2)[0].value
@@ -77,7 +79,7 @@ def true_match_rates(
     trials = SortedTrials.of(target, nontarget, speakers)
     values = at_rates(trials.whole.target[None], trials.whole.nontarget[None], wanted)[0]
     limits = [NO_LIMITS] * len(rates)
-    if interval is not None:
+    if is_made(interval):
         drawn = trials.replicates(replicates, seed).each(lambda t, n: at_rates(t, n, wanted))
         limits = [
             of_share(value, column, trials.people, trials.target.size, level)

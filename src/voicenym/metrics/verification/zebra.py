@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from voicenym.metrics.interval_options import Method, is_made
 from voicenym.metrics.intervals.interval import (
     NO_LIMITS,
     Interval,
-    Method,
     Seed,
     enough,
     percentiles,
@@ -101,7 +101,7 @@ def zebra(
         interval: None leaves both intervals out.
 
     Raises:
-        ScoreError: NaN, or a class without trials.
+        ScoreError: NaN, a class without trials, or an interval that is neither "auto" nor None.
 
     Example:
         >>> found = zebra([0.0, 1.0], [0.0, 1.0], replicates=2)
@@ -111,7 +111,7 @@ def zebra(
     trials = SortedTrials.of(target, nontarget, speakers)
     expected, worst = _disclosed(*trials.pooled), worst_case(trials.whole)
     expected_interval = worst_interval = NO_LIMITS
-    if interval is not None:
+    if is_made(interval):
         drawn = trials.replicates(replicates, seed)
         losses = MOST - drawn.of_blocks(_disclosures)
         low, high = unbiased_loss(MOST - expected, losses, MOST, level)
