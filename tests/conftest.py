@@ -108,6 +108,28 @@ def one_processor(monkeypatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0}, raising=False)
 
 
+@pytest.fixture(scope="session")
+def example_package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder that ``tests/example_plugin`` is installed in, as pip does, without a network."""
+    pytest.importorskip("hatchling")
+    folder = tmp_path_factory.mktemp("site")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index"]
+    pip += ["--no-build-isolation", "--disable-pip-version-check", "--target", str(folder)]
+    example = str(ROOT / "tests" / "example_plugin")
+    done = subprocess.run([*pip, example], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture
+def plugged(example_package: Path, monkeypatch) -> Iterator[Path]:
+    """The example package on the search path; the folder that it lies in."""
+    monkeypatch.syspath_prepend(str(example_package))
+    yield example_package
+    for name in [name for name in sys.modules if name.split(".")[0] == "whispered_voice"]:
+        del sys.modules[name]
+
+
 @pytest.fixture
 def brief(monkeypatch) -> None:
     """Reports have no figures, and the loudest sample rates naturalness: for tests of the rest."""

@@ -34,27 +34,6 @@ from voicenym.errors import UnknownSystemError
 from voicenym.registry import entry_points as points
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLE = ROOT / "tests" / "example_plugin"
-
-
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory):
-    """The folder that the example package is installed in, as pip does, without a network."""
-    folder = tmp_path_factory.mktemp("site")
-    pytest.importorskip("hatchling")
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-index"]
-    pip += ["--no-build-isolation", "--disable-pip-version-check", "--target", str(folder)]
-    done = subprocess.run([*pip, str(EXAMPLE)], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return folder
-
-
-@pytest.fixture
-def plugged(installed, monkeypatch):
-    monkeypatch.syspath_prepend(str(installed))
-    yield installed
-    for name in [name for name in sys.modules if name.split(".")[0] == "whispered_voice"]:
-        del sys.modules[name]
 
 
 @pytest.fixture
@@ -260,7 +239,7 @@ def test_a_key_notes_the_revision_of_another_package_s_system(plugged, tmp_path)
 
 
 @pytest.mark.slow
-def test_the_laws_hold_for_it(installed):
+def test_the_laws_hold_for_it(example_package):
     """They run over every system there is, and so over an installed package's."""
     laws = ROOT / "tests" / "laws" / "test_laws.py"
     done = subprocess.run(
@@ -278,7 +257,7 @@ def test_the_laws_hold_for_it(installed):
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(installed)},
+        env={**os.environ, "PYTHONPATH": str(example_package)},
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:]

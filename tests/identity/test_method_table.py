@@ -1,5 +1,6 @@
 """Identity methods by name, and in a line of text."""
 
+import sys
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -7,7 +8,7 @@ import pytest
 import torch
 
 import voicenym.identity
-from voicenym import Key
+from voicenym import Key, load
 from voicenym.errors import UnknownSystemError, VoicenymError
 from voicenym.identity import METHODS, Identity, identities, identity
 from voicenym.identity.copy import Copy, Half
@@ -111,3 +112,34 @@ def test_text_is_the_method_that_it_says(text, expected):
 def test_what_cannot_be_read_is_named(text, given):
     with pytest.raises(UnknownSystemError, match=given):
         identity(text)
+
+
+def test_a_package_adds_a_method_as_ours_are(plugged):
+    assert "shuffled" in identities()
+    assert "whispered_voice.shuffled" not in sys.modules, "names alone import nothing"
+    assert METHODS.package("shuffled") == "whispered-voice"
+    method, vector = identity("shuffled"), torch.arange(1.0, 65.0)
+    found = method(vector, KEY.pseudonym("a"))
+    assert torch.equal(found.sort().values, vector)
+    assert torch.equal(found, method(vector, KEY.pseudonym("a")))
+    assert not torch.equal(found, method(vector, KEY.pseudonym("b")))
+    half = identity("shuffled:strength=0.5")(vector, KEY.pseudonym("a"))
+    assert torch.allclose(half, (vector + found) / 2)
+    assert identity("half:of=(shuffled)").of == method, "within another method"
+    with pytest.raises(UnknownSystemError, match="no parameter size; it has: strength"):
+        identity("shuffled:size=3")
+
+
+def test_systems_take_a_method_of_another_package(plugged):
+    system = load("base:identity=shuffled")
+    system.check()
+    assert system.drawn(KEY.pseudonym("a")) == KEY.pseudonym("a")
+    with pytest.raises(UnknownSystemError, match="strength needs 0 to 1, not 2"):
+        load("base", identity="shuffled:strength=2")
+
+
+def test_a_method_keeps_the_shape_of_vectors(monkeypatch):
+    method = identity("copy")
+    monkeypatch.setattr(type(method), "anonymize", lambda self, vectors, *rest: vectors[:, 1:])
+    with pytest.raises(VoicenymError, match=r"copy: the method gives \(1, 3\) for .* \(1, 4\)"):
+        method(torch.arange(1.0, 5.0), KEY.pseudonym("a"))

@@ -90,6 +90,26 @@ def test_a_broken_package_is_named_when_it_is_asked_for_and_stops_no_other(insta
     assert "update or uninstall broken" in str(raised.value)
 
 
+class Thing:
+    """Base of things; those of other packages have a size."""
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def made(): return 3", "it makes a int, which is no thing"),
+        ("from test_entry_points import Thing as made", "its attribute size is missing"),
+    ],
+)
+def test_an_object_that_is_none_is_refused_where_it_is_made(install, monkeypatch, code, why):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    monkeypatch.setitem(sys.modules, "test_entry_points", sys.modules[__name__])
+    install("broken", "theirs = broken:made", code)
+    found = Registry("thing", base=Thing, group=GROUP, attributes=("size",))
+    with pytest.raises(VoicenymError, match=f"package broken cannot be used .{why}.; update"):
+        found.load("theirs")
+
+
 def test_metadata_that_cannot_be_read_stops_no_other(install):
     place = install("broken", "theirs = broken:made")
     (place / "broken-1.0.dist-info" / "entry_points.txt").write_bytes(b"[voicenym.tests]\n\xff\xfe")

@@ -99,12 +99,15 @@ def test_ignoring_the_environment_does_not_open_the_folder(guard):
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_metadata_in_the_folder_adds_no_system(guard, path):
+def test_metadata_in_the_folder_adds_nothing(guard, path):
     """``key new`` asks every system for its revisions; those of other packages it imports."""
     about = guard.folder / "planted-1.0.dist-info"
     about.mkdir(exist_ok=True)
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: planted\nVersion: 1.0\n")
-    (about / "entry_points.txt").write_text("[voicenym.systems]\nplanted = planted:Planted\n")
+    groups = ("systems", "identities", "verifiers", "metrics", "attackers")
+    (about / "entry_points.txt").write_text(
+        "".join(f"[voicenym.{group}]\nplanted = planted:Planted\n" for group in groups)
+    )
     guard.plant("planted")
     (guard.folder / "key").unlink(missing_ok=True)
     more = {} if path is None else {"PYTHONPATH": path}
@@ -113,11 +116,15 @@ def test_metadata_in_the_folder_adds_no_system(guard, path):
     assert "planted" not in found.imported | set(found.others)
     assert "planted" not in found.err
     assert "planted" not in (guard.folder / "key").read_text()
-    program = "import voicenym; print(voicenym.available()); voicenym.Key.generate().save('own')"
+    program = (
+        "import voicenym; print(voicenym.available()); voicenym.Key.generate().save('own'); "
+        "from voicenym.identity import identities; print(identities()); "
+        "from voicenym.verification.verifiers import VERIFIERS; print(VERIFIERS.names())"
+    )
     (guard.folder / "own").unlink(missing_ok=True)
     found = guard.run(guard.python, "-P", "-c", program, environment=more)
     assert "planted" not in found.imported
-    assert "mcadams" in found.out
+    assert all(name in found.out for name in ("mcadams", "householder", "ecapa-small"))
     assert "planted" not in found.out
 
 

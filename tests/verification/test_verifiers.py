@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -105,3 +106,34 @@ def test_going_on_from_a_verifier_leaves_it_as_it_is():
 def test_a_verifier_is_named_by_text():
     with pytest.raises(VoicenymError, match="by its name, as text, not by NoneType"):
         verifier(None)
+
+
+def test_a_package_adds_a_verifier_as_ours_are(plugged, corpus):
+    assert "band-levels" in verifiers.VERIFIERS
+    assert "whispered_voice.band_levels" not in sys.modules, "names alone import nothing"
+    found = verifier("band-levels")
+    assert (found.name, found.version) == ("levels of bands", "1-16")
+    few = verifier("band-levels:bands=8")
+    assert few.embed(sounds()).shape == (3, 8)
+    assert few.version != found.version
+    assert verifier("band-levels:8").version == few.version
+    vectors = found.embed([r.samples() for r in corpus])
+    who = np.array([r.speaker for r in corpus])
+    scores = np.array([found.score([vector[None]], vectors)[0] for vector in vectors])
+    same = (who[:, None] == who) & ~np.eye(len(who), dtype=bool)
+    assert np.median(scores[same]) > np.median(scores[who[:, None] != who])
+    again = pickle.loads(pickle.dumps(found))
+    np.testing.assert_array_equal(again.embed(sounds()), found.embed(sounds()))
+    assert installed()[0] == "ecapa-small", "it takes part where it is named"
+    assert "band-levels" not in installed()
+
+
+def test_errors_name_another_packages_verifier(plugged):
+    with pytest.raises(VoicenymError, match=r"no verifier 'band-level' \(did you mean band-levels"):
+        verifier("band-level")
+    with pytest.raises(VoicenymError, match="there are: ecapa-small, resemblyzer, band-levels, "):
+        verifier("nobody")
+    with pytest.raises(VoicenymError, match="no parameter size; it has: bands"):
+        verifier("band-levels:bands=3,size=4")
+    with pytest.raises(VoicenymError, match="no verifier 'band-levels' to go on from"):
+        encoder_of("band-levels")

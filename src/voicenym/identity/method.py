@@ -120,7 +120,13 @@ class Identity(ABC):
         for sex in sexes:
             if sex and sex not in get_args(Sex):
                 raise VoicenymError(f"a sex is f, m or None for unknown, not {sex!r}")
-        return self.anonymize(vectors, pseudonyms, sexes).to(vectors)
+        found = self.anonymize(vectors, pseudonyms, sexes).to(vectors)
+        if found.shape != vectors.shape:  # a method of another package
+            raise VoicenymError(
+                f"{self.name}: the method gives {tuple(found.shape)} for vectors "
+                f"{tuple(vectors.shape)}; it must keep their shape: update its package"
+            )
+        return found
 
     def encoder(self) -> str:
         """Version of the encoder of the vectors that the method was trained on; empty if unknown,

@@ -1,4 +1,8 @@
-"""Identity methods by name: :func:`identity`."""
+"""Identity methods by name: :func:`identity`.
+
+A method is a class in a file of this package and one line here. Other packages declare theirs under
+the entry-point group ``voicenym.identities``, by the class's ``name``.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,9 @@ METHODS: Registry[Identity] = Registry(
         "singular-values": "voicenym.identity.singular:SingularValues",
     },
     base=Identity,
+    group="voicenym.identities",
     error=UnknownSystemError,
+    attributes=("name", "source"),
     nested="a method in parentheses, such as (selection:pool=FOLDER)",
     path=as_path,
 )

@@ -50,6 +50,7 @@ class Registry(Names[T]):
         group: of entry points (:mod:`voicenym.registry.entry_points`), in which this package and
             others declare objects. Other packages cannot replace names of this package.
         error: class of the errors that are raised.
+        attributes: that objects of other packages must have.
         nested: description of an object in parentheses, for messages.
         short: whether ``name:value`` sets the first parameter: ``gmm-ubm:./folder``.
         path: converts a path to text for parameters of text.
@@ -86,12 +87,13 @@ class Registry(Names[T]):
         base: type[T] | None = None,
         group: str = "",
         error: type[VoicenymError] = VoicenymError,
+        attributes: tuple[str, ...] = (),
         nested: str = "",
         short: bool = False,
         path: Callable[[os.PathLike[str]], str] = os.fspath,
     ) -> None:
         super().__init__(noun, places, base=base, group=group, error=error)
-        self._short, self._path = short, path
+        self._attributes, self._short, self._path = attributes, short, path
         self._words = dict(WORDS)
         if base is not None:
             self._words[base] = nested or f"a {noun} in parentheses"
@@ -141,11 +143,13 @@ class Registry(Names[T]):
         if self.package(name) == OURS:
             return maker(**given)
         try:
-            return maker(**given)
+            made = maker(**given)
         except VoicenymError:
             raise
         except (Exception, SystemExit) as error:  # such as an abstract class
             raise self.broken(name, f"{type(error).__name__}: {quoted(str(error))}") from error
+        self._refuse_other_object(name, made)
+        return made
 
     def load(self, text: str, /, **options: Any) -> T:
         """Object from ``name`` or ``name:field=value,field=value``.
@@ -263,6 +267,14 @@ class Registry(Names[T]):
                 f"{name} has no parameter {quoted(', '.join(unknown))}{near(unknown[0], known)}; "
                 f"it has: {', '.join(known) or 'none'}"
             )
+
+    def _refuse_other_object(self, name: str, made: Any) -> None:
+        """Refuses what another package's class or function makes, if it is none of ours' kind."""
+        if self.base is not None and not isinstance(made, self.base):
+            raise self.broken(name, f"it makes a {type(made).__name__}, which is no {self.noun}")
+        for attribute in self._attributes:
+            if not hasattr(made, attribute):
+                raise self.broken(name, f"its attribute {attribute} is missing")
 
     def _refuse_other_type(self, name: str, item: Parameter, value: Any, given: Any) -> None:
         if not item.accepts(value):

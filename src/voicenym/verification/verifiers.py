@@ -1,4 +1,8 @@
-"""Verifiers by name."""
+"""Verifiers by name.
+
+Other packages declare theirs, classes derived from :class:`.Verifier` or functions that make one,
+under the entry-point group ``voicenym.verifiers``.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from typing import TYPE_CHECKING
 from voicenym.errors import VoicenymError
 from voicenym.nets.hub import is_pulled
 from voicenym.nets.names_and_paths import hint, is_path
-from voicenym.registry import Registry, near
+from voicenym.registry import OURS, Registry, near
 from voicenym.verification.encoder_verifier import (
     RESEMBLYZER,
     EncoderVerifier,
@@ -39,6 +43,9 @@ VERIFIERS: Registry[Verifier] = Registry(
         "ivector": "voicenym.verification.ivector:IVector",
         **{kind: partial(Published, kind) for kind in TITLES},
     },
+    base=Verifier,
+    group="voicenym.verifiers",
+    attributes=("name", "version"),
     short=True,
 )
 """Verifiers by name; those that need a folder or a place are named together with it."""
@@ -50,6 +57,15 @@ WHOLE = ("ecapa-small", RESEMBLYZER)
 def installed() -> list[str]:
     """Names of the verifiers whose weights are here: the bundled one first."""
     return ["ecapa-small", *([RESEMBLYZER] if is_pulled(RESEMBLYZER) else [])]
+
+
+def _is_theirs(kind: str) -> bool:
+    """Whether another package declares a verifier.
+
+    Raises:
+        VoicenymError: several do.
+    """
+    return kind in VERIFIERS and VERIFIERS.package(kind) != OURS
 
 
 def unconverted() -> str:
@@ -65,6 +81,10 @@ def unconverted() -> str:
 def verifier(name: str) -> Verifier:
     """A verifier by name, one that was trained here by its folder, or one of others by its place.
 
+    Args:
+        name: such as ``ecapa-small`` or ``gmm-ubm:./folder``; another package's may have
+            parameters, ``NAME:FIELD=VALUE,...``.
+
     Raises:
         VoicenymError: with the names there are.
         DependencyError: if its weights or library are missing.
@@ -75,14 +95,15 @@ def verifier(name: str) -> Verifier:
             f"{', '.join(WHOLE)}, and folders"
         )
     kind, _, place = name.partition(":")
-    if name in WHOLE or (kind in VERIFIERS and place):
+    if name in WHOLE or (kind in VERIFIERS and place) or _is_theirs(kind):
         return VERIFIERS.load(name)
     if is_path(name) and Path(name).is_dir():
         return StoredEncoder(Path(name))
     statistical = " and ".join(f"{kind}:FOLDER" for kind in STATISTICAL)
     others = " and ".join(f"{kind}:PLACE" for kind in TITLES)
+    whole = [*WHOLE, *filter(_is_theirs, VERIFIERS)]
     raise VoicenymError(
-        f"no verifier {name!r}{near(name, VERIFIERS)}; there are: {', '.join(WHOLE)}, the path of "
+        f"no verifier {name!r}{near(name, VERIFIERS)}; there are: {', '.join(whole)}, the path of "
         f"any folder that voicenym train verifier wrote, {statistical} of what train ubm or train "
         f"ivector wrote, and {others} of what SpeechBrain published (a name that was pulled, or a "
         f"folder of voicenym models convert){hint(name)}"
@@ -93,15 +114,16 @@ def network(name: str) -> EncoderVerifier:
     """A verifier that is a network, to go on training from.
 
     Args:
-        name: ``ecapa-small``, ``resemblyzer``, a folder, or ``ecapa:PLACE`` or ``xvector:PLACE``.
+        name: ``ecapa-small``, ``resemblyzer``, a folder, ``ecapa:PLACE`` or ``xvector:PLACE``, or
+            another package's that is an encoder.
 
     Raises:
         VoicenymError: with what there is.
         DependencyError: if its weights or library are missing.
     """
     kind, _, place = name.partition(":")
-    known = name in WHOLE or (kind in TITLES and place) or (is_path(name) and Path(name).is_dir())
-    found = verifier(name) if known else None
+    known = name in WHOLE or (kind in TITLES and place) or _is_theirs(kind)
+    found = verifier(name) if known or (is_path(name) and Path(name).is_dir()) else None
     if isinstance(found, EncoderVerifier):
         return found
     raise VoicenymError(

@@ -1,1 +1,1 @@
-"""Whispered speech as a system of voicenym."""
+"""Parts of voicenym from another package: a system, an identity method and a verifier."""
