@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import voicenym
-from voicenym.anonymizer import profile_origin
+from voicenym.anonymizer import profile_origin, usable
 from voicenym.anonymizer.profile_origin import Origin, check_profile
 from voicenym.errors import AudioError
 
@@ -73,6 +73,24 @@ def test_a_copy_of_a_profile_is_taken_as_it_is():
     copy = pickle.loads(pickle.dumps(profile_of("recast")))
     made = voicenym.load("recast").stream(PSEUDONYM, RATE, 1, copy).finish(SOUND)
     assert made.shape == SOUND.shape
+
+
+@pytest.mark.parametrize("name", SYSTEMS)
+@pytest.mark.parametrize("given", [object(), {}, [1], (1, 2), 3, "profile", SOUND])
+def test_what_is_no_profile_is_refused(name, given):
+    system = voicenym.load(name)
+    with pytest.raises(AudioError, match=rf"{name}: a {type(given).__name__} is no profile of it"):
+        system.stream(PSEUDONYM, RATE, 1, given)
+
+
+@pytest.mark.parametrize("name", usable())
+def test_every_system_names_the_class_of_its_profiles(name):
+    system = voicenym.load(name)
+    if system.needs_profile:
+        assert isinstance(profile_of(name), system.profile_type)
+    if system.may_refuse and system.needs_profile and system.parts.language is not None:
+        with pytest.raises(AudioError, match="is no profile of it; pass what"):
+            system.refusal(object())
 
 
 def test_origins_of_profiles_that_are_gone_are_forgotten():

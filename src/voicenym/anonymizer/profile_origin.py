@@ -65,3 +65,21 @@ def check_profile(profile: Any, wanted: Origin) -> None:
     )
     if not same or (origin.rate, origin.rows) != (wanted.rate, wanted.rows):
         raise AudioError(f"the profile is of {there}, and this stream needs one of {here}")
+
+
+def check_type(profile: Any, wanted: type | None, system: str) -> None:
+    """Refuses what is no profile of a system, whatever its origin.
+
+    Args:
+        profile: of a copy, or of whoever made it, the origin is not known.
+        wanted: class of the system's profiles; None where it states none.
+        system: its name.
+
+    Raises:
+        AudioError: it is of another class.
+    """
+    if wanted is not None and not isinstance(profile, wanted):
+        raise AudioError(
+            f"{system}: a {type(profile).__name__} is no profile of it; pass what "
+            f"{system}.profiling(rate, channels) gives by result()"
+        )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from voicenym.anonymizer.checked_input import checked_channels
 from voicenym.anonymizer.core_output import without_exit
 from voicenym.anonymizer.devices import check_device
-from voicenym.anonymizer.profile_origin import Origin, check_profile
+from voicenym.anonymizer.profile_origin import Origin, check_profile, check_type
 from voicenym.anonymizer.stream import Core, Profiler, Profiling, Stream, working_rate
 from voicenym.anonymizer.system_revisions import SystemRevisions
 from voicenym.anonymizer.system_traits import SystemTraits
@@ -128,8 +128,8 @@ def stream_of_rows(
         low_delay: as of :meth:`SystemStreams.stream`.
 
     Raises:
-        AudioError: the system must analyse the whole recording, and there is no profile; or a rate
-            that no system takes.
+        AudioError: the system must analyse the whole recording, and there is no profile; what is
+            given as one is none, or of other rows; or a rate that no system takes.
     """
     from voicenym.pseudonym.given_pseudonyms import checked_pseudonyms
 
@@ -142,6 +142,8 @@ def stream_of_rows(
     check_torch_state()
     rate = checked_rate(rate)
     check_profile(profile, origin_of(system, rate, len(pseudonyms)))
+    if profile is not None and system.needs_profile:
+        check_type(profile, system.profile_type, system.card.name)
     working = system.working_rate(rate)
     drawn = [system.drawn(pseudonym) for pseudonym in checked_pseudonyms(pseudonyms)]
     with without_exit(system.card.name):

@@ -32,6 +32,8 @@ class SystemTraits:
     which its text says which they are."""
     streams: ClassVar[bool] = True
     """Whether it works live. A system with a profile reads the whole recording first."""
+    profile_type: ClassVar[type | None] = None
+    """Class of its profiles, by which other objects are refused; None for unchecked ones."""
     running_averages: ClassVar[bool] = False
     """Whether a live stream knows only averages so far, where a recording has a profile: the stream
     differs from the recording, and protects less."""

@@ -31,7 +31,7 @@ from voicenym.resynthesis.retelling.retelling_core import (
     RetellingCore,
     Speech,
 )
-from voicenym.resynthesis.retelling.retelling_profile import RATE, RetellingReader
+from voicenym.resynthesis.retelling.retelling_profile import RATE, RetellingProfile, RetellingReader
 
 KOKORO_FILES = ("onnx/model_quantized.onnx", "voices/*.bin", "tokenizer.json")
 """Files of a repository of Kokoro on the hub."""
@@ -83,6 +83,7 @@ class AsrTts(Anonymizer):
 
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     unbundled: ClassVar[tuple[str, ...]] = ("recogniser", "synthesiser")
+    profile_type: ClassVar[type] = RetellingProfile
     streams: ClassVar[bool] = False
     _text_edits: ClassVar[tuple[TextEdit, ...]] = ()
     card: ClassVar[Card] = Card(

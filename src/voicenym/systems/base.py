@@ -22,7 +22,7 @@ from voicenym.nets.matrix_precision import SINGLE, unfit
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.speakers.speaker_encoders import SMALL, load
 from voicenym.pseudonym import Pseudonym
-from voicenym.resynthesis.bundled.analysis import RecordingReader
+from voicenym.resynthesis.bundled.analysis import Profile, RecordingReader
 from voicenym.resynthesis.bundled.base_core import ResynthesisCore, Voice, scaled
 from voicenym.resynthesis.bundled.model_parts import FARTHEST, HIGHEST_RANGE, LOWEST_RANGE, Parts
 
@@ -55,6 +55,7 @@ class Base(Anonymizer):
     identity: str = ""
     precision: str = SINGLE
 
+    profile_type: ClassVar[type] = Profile
     running_averages: ClassVar[bool] = True
     unnamed_values: ClassVar[Mapping[str, Any]] = {"precision": SINGLE}
     card: ClassVar[Card] = Card(

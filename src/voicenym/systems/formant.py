@@ -11,7 +11,7 @@ import numpy
 from voicenym.anonymizer import Anonymizer, Card, Core, Profiler
 from voicenym.dsp.pitch_changes.psola import Psola, Retuning
 from voicenym.dsp.pitch_changes.psola_envelope_warp import PsolaEnvelopeWarp
-from voicenym.dsp.voice_measurement import USUAL_NEUTRAL, Reader, Reading
+from voicenym.dsp.voice_measurement import USUAL_NEUTRAL, Reader, Reading, Readings
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 
@@ -76,6 +76,7 @@ class Formant(Anonymizer):
     rate: bool = False
 
     streams: ClassVar[bool] = False
+    profile_type: ClassVar[type] = Readings
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     card: ClassVar[Card] = Card(
         name="formant",

@@ -69,6 +69,7 @@ class Musa(Anonymizer):
     identity: str = ""
     weights: str = ""
 
+    profile_type: ClassVar[type] = Profile
     running_averages: ClassVar[bool] = True
     revisions: ClassVar[tuple[int, ...]] = (1, 2)
     card: ClassVar[Card] = Card(

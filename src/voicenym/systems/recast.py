@@ -83,6 +83,7 @@ class Recast(Anonymizer):
     delay: str = USUAL
 
     unnamed_values: ClassVar[Mapping[str, Any]] = {"delay": USUAL}
+    profile_type: ClassVar[type] = AverageVoice
     running_averages: ClassVar[bool] = True
     card: ClassVar[Card] = Card(
         name="recast",

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import torch
 
 from voicenym.anonymizer import Anonymizer, Core, Profiler, Refusal
+from voicenym.anonymizer.profile_origin import check_type
 from voicenym.errors import UnknownSystemError
 from voicenym.identity import Identity, compatibility
 from voicenym.identity.copy import Half, for_parts
@@ -89,6 +90,7 @@ class Pipeline(Anonymizer):
     timing: str = "kept"
     language: str = ""
 
+    profile_type: ClassVar[type] = Profile
     streams: ClassVar[bool] = False
     folder_name: ClassVar[str]
     coarse_silence_from: ClassVar[int] = 0
@@ -263,7 +265,11 @@ class Pipeline(Anonymizer):
         return parts.language is not None or bool(self.language and parts.content.language)
 
     def refusal(self, profile: Any) -> Refusal | None:
-        """Reason where the speech is likely of another language than the weights."""
+        """Reason where the speech is likely of another language than the weights.
+
+        Raises:
+            AudioError: what is given as a profile is none.
+        """
         parts = self.parts
         scores = parts.language
         own = parts.content.language if scores is None else scores.language
@@ -271,6 +277,7 @@ class Pipeline(Anonymizer):
             return refusal_of_stated(own, self.language)
         if scores is None:
             return None
+        check_type(profile, self.profile_type, self.card.name)
         return refusal(scores, profile.language)
 
     def median_f0(self, pseudonym: Pseudonym) -> float | None:
