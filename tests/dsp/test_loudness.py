@@ -54,6 +54,21 @@ def test_a_gain_reaches_its_target():
     assert integrated_loudness(gain_to(-30.0, loud) * sound, 16_000) == pytest.approx(-30.0)
 
 
+@pytest.mark.parametrize("damage", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("seconds", [0.2, 2.0])
+def test_the_loudness_of_samples_that_are_no_numbers_is_unknown(damage, seconds):
+    """It would else be that of silence."""
+    sound = sine(16_000, seconds, 300.0, 0.1)
+    sound[100] = damage
+    assert np.isnan(integrated_loudness(sound, 16_000))
+    assert np.isnan(integrated_loudness([sine(16_000, seconds, 300.0, 0.1), sound], 16_000))
+
+
+def test_more_channels_than_have_weights_are_refused():
+    with pytest.raises(ValueError, match="at most 5 channels, not 6"):
+        integrated_loudness(np.ones((6, 16_000)), 16_000)
+
+
 def test_silence_has_no_loudness():
     assert integrated_loudness(np.zeros(16_000), 16_000) == -np.inf
     assert integrated_loudness(np.zeros(0), 16_000) == -np.inf

@@ -41,7 +41,11 @@ def integrated_loudness(samples: npt.ArrayLike, rate: int) -> float:
         rate: in Hz.
 
     Returns:
-        Minus infinity for silence. A recording shorter than a block (0.4 s) is one block.
+        Minus infinity for silence, NaN where a sample is NaN or infinite: the loudness is unknown
+        then. A recording shorter than a block (0.4 s) is one block.
+
+    Raises:
+        ValueError: more channels.
 
     Example:
         >>> time = np.arange(48_000) / 48_000
@@ -49,7 +53,11 @@ def integrated_loudness(samples: npt.ArrayLike, rate: int) -> float:
         -3.01
     """
     x = np.atleast_2d(np.asarray(samples, dtype=np.float64))
-    if not x.shape[1] or len(x) > len(WEIGHTS):
+    if len(x) > len(WEIGHTS):
+        raise ValueError(f"loudness is of at most {len(WEIGHTS)} channels, not {len(x)}")
+    if not np.isfinite(x).all():
+        return math.nan  # no gate would let it pass, and it would seem silent
+    if not x.shape[1]:
         return -math.inf
     power = np.einsum("c,ct->t", WEIGHTS[: len(x)], k_weighted(x, rate) ** 2)
     length, step = round(BLOCK * rate), round(STEP * rate)
