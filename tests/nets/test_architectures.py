@@ -3,13 +3,19 @@
 import dataclasses
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 import torch
 
+import voicenym
 from voicenym.errors import VoicenymError
 from voicenym.nets.architectures import Kinds, Network, sizes
 from voicenym.nets.checkpoint import CONFIG, write
+from voicenym.nets.cloak.cloak import Cloak
+from voicenym.nets.content import content_encoders, word_code_bottleneck
+from voicenym.nets.identity import vector_autoencoder
+from voicenym.nets.speakers import speaker_encoders
 
 
 class Line(Network):
@@ -45,6 +51,32 @@ def test_a_network_comes_back_from_its_folder(tmp_path):
     assert list(given) == ["kind", "options", "card", "slope", "sha256"]
     assert (given["kind"], given["options"]) == ("line", {"size": 3})
     assert (given["card"], given["slope"]) == ({"steps": 7}, 1.5)
+
+
+def test_a_folder_may_be_text(tmp_path, monkeypatch):
+    network = LINES.make("line", {"size": 3})
+    LINES.save(network, tmp_path / "line")
+    assert torch.equal(LINES.load(str(tmp_path / "line")).weight, network.weight)
+    monkeypatch.chdir(tmp_path)
+    assert torch.equal(LINES.load("line").weight, network.weight)
+    with pytest.raises(VoicenymError, match=r"nowhere.config\.json: cannot be read"):
+        LINES.load("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("load", "folder"),
+    [
+        (content_encoders.load, "nets/content/bundled/word-codes-tiny.en"),
+        (speaker_encoders.load, "nets/speakers/bundled/ecapa-small"),
+        (vector_autoencoder.load, "nets/identity/bundled/autoencoder-small"),
+        (word_code_bottleneck.load, "nets/content/bundled/word-codes-tiny.en"),
+        (Cloak.load, "nets/cloak/bundled/vcloak-small"),
+    ],
+)
+def test_every_loader_takes_a_folder_as_text(load, folder):
+    whole = Path(voicenym.__file__).parent / folder
+    one, other = load(str(whole)), load(whole)
+    assert type(one) is type(other)
 
 
 def test_half_precision_is_near(tmp_path):

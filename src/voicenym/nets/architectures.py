@@ -108,7 +108,7 @@ class Kinds(Generic[N]):
         state = quantised(state, bits) if bits else state
         write(folder, state, {**config, **about}, half=half or bits > 0)
 
-    def load(self, folder: Path) -> N:
+    def load(self, folder: Path | str) -> N:
         """Loads a network that :meth:`save` wrote, in evaluation mode.
 
         Raises:

@@ -101,7 +101,7 @@ def _replace(folder: Path, content: bytes, digest: str, config: bytes | str) -> 
         ) from error
 
 
-def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+def read(folder: Path | str) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
     """Reads the configuration and the tensors, in single precision, of :func:`write`.
 
     Raises:
@@ -114,6 +114,7 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         from safetensors.torch import load
     except ImportError as error:
         raise _missing() from error
+    folder = Path(folder)
     config = configuration(folder)
     stated = str(config.get(DIGEST))
     path = weight_files.stored(folder, stated)
@@ -210,12 +211,13 @@ def together(*versions: str) -> str:
     return hashlib.sha256(" ".join(some).encode()).hexdigest()[:16]
 
 
-def configuration(folder: Path) -> dict[str, Any]:
+def configuration(folder: Path | str) -> dict[str, Any]:
     """Contents of ``config.json``.
 
     Raises:
         VoicenymError: no such file, or no such configuration in it.
     """
+    folder = Path(folder)
     if folder.is_file():
         refuse_pickles(folder)
     path = folder / CONFIG

@@ -136,7 +136,7 @@ class Cloak(torch.nn.Module):
         write(folder, self.state_dict(), {"kind": "vcloak", "options": sizes, **about}, half=half)
 
     @classmethod
-    def load(cls, folder: Path) -> tuple[Cloak, dict[str, Any]]:
+    def load(cls, folder: Path | str) -> tuple[Cloak, dict[str, Any]]:
         """Reads a network written by :meth:`save`, in evaluation mode, and its configuration.
 
         Raises:

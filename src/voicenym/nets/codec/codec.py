@@ -243,7 +243,7 @@ class Codec(torch.nn.Module):
         write(folder, state, about, half=half or bits > 0)
 
     @classmethod
-    def load(cls, folder: Path) -> tuple[Codec, dict[str, Any]]:
+    def load(cls, folder: Path | str) -> tuple[Codec, dict[str, Any]]:
         """Reads a codec written by :meth:`save`, in evaluation mode, and its configuration.
 
         Raises:

@@ -137,7 +137,7 @@ class Tokenizer(torch.nn.Module):
         write(folder, self.state_dict(), config)
 
     @classmethod
-    def load(cls, folder: Path) -> Tokenizer:
+    def load(cls, folder: Path | str) -> Tokenizer:
         """Reads a tokenizer written by :meth:`save`, in evaluation mode.
 
         Raises:

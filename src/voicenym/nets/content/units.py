@@ -77,7 +77,7 @@ class Units(torch.nn.Module):
         write(folder, self.state_dict(), config)
 
     @classmethod
-    def load(cls, folder: Path) -> Units:
+    def load(cls, folder: Path | str) -> Units:
         """Reads units written by :meth:`save`.
 
         Raises:

@@ -187,7 +187,7 @@ KINDS: Kinds[WordCodes] = Kinds(
 make, save = KINDS.make, KINDS.save
 
 
-def load(folder: Path) -> WordCodes:
+def load(folder: Path | str) -> WordCodes:
     """The bottleneck in a folder, in evaluation mode.
 
     Args:

@@ -134,13 +134,14 @@ def _completed(state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     return {**state, "colouring": root, DERIVED: inverse.to(root)}
 
 
-def load(folder: Path) -> Rotation:
+def load(folder: Path | str) -> Rotation:
     """Reads a network written by :func:`save`; cached while the folder does not change.
 
     Raises:
         DependencyError, VoicenymError: as :func:`voicenym.nets.checkpoint.read`, and where the
             folder holds something else.
     """
+    folder = Path(folder)
     cure = f"train one: voicenym train householder --vectors POOL -o {folder}"
     return _loaded(folder, modified(folder, "Householder network", cure))
 

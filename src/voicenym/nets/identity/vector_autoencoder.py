@@ -114,7 +114,7 @@ def save(
     write(folder, network.state_dict(), {**config, "card": dict(card)})
 
 
-def load(folder: Path) -> tuple[Autoencoder, dict[str, Any]]:
+def load(folder: Path | str) -> tuple[Autoencoder, dict[str, Any]]:
     """Reads an autoencoder written by :func:`save`, in evaluation mode, and its configuration.
 
     Raises:
