@@ -44,6 +44,21 @@ def quoted(text: str, most: int = 80) -> str:
     return text if text.isprintable() else repr(text)
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number and what it counts, in the singular for one.
+
+    Args:
+        number: how many.
+        one: noun, or noun and verb, in the singular.
+        several: the same in the plural; empty for ``one`` with an s.
+
+    Example:
+        >>> counted(1, "channel"), counted(2, "channel"), counted(0, "file was", "files were")
+        ('1 channel', '2 channels', '0 files were')
+    """
+    return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
 def printable(text: str) -> str:
     """Text for messages and lists, with control characters escaped: a stranger's file name would
     else write lines of its own, or move the cursor of a terminal.

@@ -31,7 +31,7 @@ def test_blocks_have_the_channels_of_the_first_pass(name):
     system = voicenym.load(name)
     with pytest.raises(AudioError, match="has 2 channels, the block has 1"):
         system.profiling(RATE, 2).push(SOUND)
-    with pytest.raises(AudioError, match="has 1 channels, the block has 2"):
+    with pytest.raises(AudioError, match="has 1 channel, the block has 2"):
         system.profiling(RATE).push(torch.stack([SOUND, SOUND]))
 
 

@@ -40,7 +40,7 @@ def test_an_overload_leaves_silence_of_the_whole_length_and_is_an_error(late):
     engine = LiveEngine(lambda: stream, RATE, BLOCK, 0, clock=lambda: stream.now)
     samples = (8_000 * torch.sin(torch.arange(COUNT) / 9)).numpy().astype("<i2")
     target = io.BytesIO()
-    with pytest.raises(AudioError, match="1 faults left silence"):
+    with pytest.raises(AudioError, match="1 fault left silence"):
         run_pipe(engine, io.BytesIO(samples.tobytes()), target, "s16le", lambda text: None)
     out = numpy.frombuffer(target.getvalue(), "<i2")
     assert len(out) == COUNT + stream.latency

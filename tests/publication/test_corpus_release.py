@@ -276,8 +276,8 @@ def test_what_a_corpus_lacks_is_said_and_a_working_run_is_waited_for(request_of,
     with (anonymized / "voicenym.jsonl").open("a", encoding="utf-8") as file:
         file.write(json.dumps({"output": "b/5.wav", "error": "failed"}) + "\n")
     assert list(release(request_of(formats=())).notes) == [
-        "1 recordings failed in the run and are not in the corpus",
-        "1 outputs of the log are not in the corpus any more",
+        "1 recording failed in the run and is not in the corpus",
+        "1 output of the log is not in the corpus any more",
         "1 of 4 originals are not in the corpus",
     ]
 
@@ -347,7 +347,7 @@ def test_a_speaker_of_the_mapping_counts_as_a_name(request_of, anonymized, tmp_p
     lines = [json.loads(line) for line in mapping.read_text("utf-8").splitlines()]
     lines[0]["speaker"] = Path(lines[0]["output"]).parent.name
     mapping.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
-    with pytest.raises(CorpusError, match="1 recordings have the names"):
+    with pytest.raises(CorpusError, match="1 recording has the name"):
         release(request_of())
 
 

@@ -58,7 +58,7 @@ def test_words_hold_no_tabs_or_lines():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("redact 1 2 names 1 Anna", "line 3: has 1 parts between tabs, not 6"),
+        ("redact 1 2 names 1 Anna", "line 3: has 1 part between tabs, not 6"),
         ("hide\t1\t2\tnames\t1\tAnna", "begins with hide, not redact or keep"),
         ("redact\t1\t2\tcolours\t1\tAnna", "no category colours"),
         ("redact\t2\t1\tnames\t1\tAnna", "its times are no part"),

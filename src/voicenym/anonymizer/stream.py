@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from voicenym.anonymizer.checked_input import checked
 from voicenym.anonymizer.core_output import CoreOutput, without_exit
 from voicenym.anonymizer.profile_origin import Origin, remember
-from voicenym.errors import AudioError
+from voicenym.errors import AudioError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -159,7 +159,7 @@ class Stream:
         samples = checked(block)
         if samples.shape[0] != self.rows:
             raise AudioError(
-                f"this stream has {self.rows} channels, the block has {samples.shape[0]}"
+                f"this stream has {counted(self.rows, 'channel')}, the block has {samples.shape[0]}"
             )
         self._flat = block.ndim == 1
         self._pushed += samples.shape[1]
@@ -267,7 +267,8 @@ class Profiling:
         checked_block = checked(block)
         if len(checked_block) != self.rows:
             raise AudioError(
-                f"this first pass has {self.rows} channels, the block has {len(checked_block)}"
+                f"this first pass has {counted(self.rows, 'channel')}, the block has "
+                f"{len(checked_block)}"
             )
         samples = self._down.push(checked_block).to(self._device)
         with without_exit(self._system):

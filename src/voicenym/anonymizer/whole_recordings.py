@@ -9,7 +9,7 @@ from voicenym.anonymizer.checked_input import checked
 from voicenym.anonymizer.devices import check_device
 from voicenym.anonymizer.system_streams import SystemStreams, stream_of_rows
 from voicenym.audio.given_audio import checked_audio, checked_rate
-from voicenym.errors import AudioError
+from voicenym.errors import AudioError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,9 @@ def anonymized(
     from voicenym.pseudonym.given_pseudonyms import checked_pseudonyms
 
     if len(audios) != len(pseudonyms):
-        raise AudioError(f"{len(audios)} recordings but {len(pseudonyms)} pseudonyms")
+        raise AudioError(
+            f"{counted(len(audios), 'recording')} but {counted(len(pseudonyms), 'pseudonym')}"
+        )
     checked_pseudonyms(pseudonyms)
     if not audios:
         return []

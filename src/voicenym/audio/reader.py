@@ -13,7 +13,7 @@ from voicenym.audio.closeable import Closing
 from voicenym.audio.given_audio import check_binary_file
 from voicenym.audio.limits import LEAST_RATE, MOST_CHANNELS, MOST_RATE
 from voicenym.audio.types import Format
-from voicenym.errors import AudioError
+from voicenym.errors import AudioError, counted
 from voicenym.special_files import special_kind
 
 
@@ -155,7 +155,8 @@ def _check_form(source: _Source, name: str) -> None:
     """Refuses forms that no recorder makes, which would fill the memory or need years."""
     if not LEAST_RATE <= source.rate <= MOST_RATE or source.channels > MOST_CHANNELS:
         raise AudioError(
-            f"{name}: says that it has {source.channels} channels at {source.rate} Hz; up to "
+            f"{name}: says that it has {counted(source.channels, 'channel')} at {source.rate} "
+            "Hz; up to "
             f"{MOST_CHANNELS} channels at {LEAST_RATE} to {MOST_RATE} Hz are read: convert it first"
         )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from voicenym.errors import counted
+
 if TYPE_CHECKING:
     import torch
 
@@ -68,5 +70,5 @@ class Audio:
         return hash((self.samples.shape, self.rate, self.format))
 
     def __repr__(self) -> str:
-        channels = f"{self.channels} channel" + ("s" if self.channels != 1 else "")
+        channels = counted(self.channels, "channel")
         return f"Audio({self.duration:.3f} s, {self.rate} Hz, {channels})"

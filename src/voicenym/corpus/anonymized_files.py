@@ -130,8 +130,10 @@ def matched(
     if missing and (len(missing) == len(speech) or (left_out.fail_fast and not few)):
         there = sorted(set(found) - {recording.name for recording in speech})
         other = f"; its files are named like {there[0]}" if there else ""
+        some = f"{len(missing)} of {len(speech)} recordings have"
+        without = some if len(speech) > 1 else "the only recording has"
         raise CorpusError(
-            f"{where}: {len(missing)} of {len(speech)} recordings have no anonymized file: "
+            f"{where}: {without} no anonymized file: "
             + ", ".join(missing[:MOST_NAMED])
             + (", ..." if len(missing) > MOST_NAMED else "")
             + other

@@ -13,7 +13,7 @@ import numpy as np
 from voicenym.audio import open_reader
 from voicenym.audio.container_files.containers import wav_codec
 from voicenym.audio.sinks.wav_sink import WavSink
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, counted
 
 MOST_OVERSHOOT = 0.5
 """Seconds by which an utterance may end after its recording, as in Kaldi's extract-segments."""
@@ -93,7 +93,8 @@ def cut_out(
     with open_reader(source, lenient=lenient) as reader:
         if channels is not None and not all(0 <= c < reader.channels for c in channels):
             raise CorpusError(
-                f"{label or source}: has {reader.channels} channels, but {name} is in channel "
+                f"{label or source}: has {counted(reader.channels, 'channel')}, but {name} is in "
+                "channel "
                 f"{max(channels)}, counted from 0; mend {where}"
             )
         first = round(start * reader.rate)

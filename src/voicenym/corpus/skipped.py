@@ -16,6 +16,7 @@ from voicenym.errors import (
     UnknownSystemError,
     VoicenymError,
     WeightsError,
+    counted,
     printable,
 )
 
@@ -122,7 +123,7 @@ class LeftOut:
     def summary(self, most: int = MOST_LISTED) -> str:
         """Number of recordings left out, and a line for each of the first ones."""
         count = len(self)
-        head = f"{count} recording{'s were' if count != 1 else ' was'} left out:"
+        head = f"{counted(count, 'recording was', 'recordings were')} left out:"
         lines = [f"  {omission}" for omission in list(self)[:most]]
         if count > most:
             lines.append(f"  ... and {count - most} more")
@@ -177,4 +178,6 @@ def reason(error: Exception | Death, name: str) -> str:
 def nothing_left(count: int, reasons: Mapping[str, str]) -> CorpusError:
     """Error for the case that all of several recordings failed."""
     name, why = next(iter(reasons.items()))
+    if count == 1:
+        return CorpusError(f"the only recording cannot be used; {name}: {why}")
     return CorpusError(f"none of the {count} recordings can be used; the first, {name}: {why}")

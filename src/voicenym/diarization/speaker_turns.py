@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from voicenym.errors import DiarizationError, quoted
+from voicenym.errors import DiarizationError, counted, quoted
 
 LONGEST_LABEL = 200
 """Most characters of a speaker's label."""
@@ -148,7 +148,8 @@ class Diarization:
         return hash(self.turns)
 
     def __repr__(self) -> str:
-        return f"Diarization({len(self.turns)} turns of {len(self.speakers)} speakers)"
+        turns, speakers = counted(len(self.turns), "turn"), counted(len(self.speakers), "speaker")
+        return f"Diarization({turns} of {speakers})"
 
 
 def _together(one: Turn, other: Turn) -> Turn:

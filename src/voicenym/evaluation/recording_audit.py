@@ -26,7 +26,7 @@ from voicenym.corpus.recording import RATE, Recording
 from voicenym.corpus.skipped import STRICT, LeftOut
 from voicenym.corpus.transforms import EVERYBODY, Anonymize
 from voicenym.dsp.pitch import online as pitch
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 from voicenym.metrics import Affine
 from voicenym.metrics.crowd import chances
 from voicenym.pseudonym import Key
@@ -269,7 +269,7 @@ def _meaning(
             "from them; give original speech of other people to calibrate them (--pool FOLDER), or "
             "audit with another verifier"
         )
-    say(f"calibrating the scores of {verifier.name} on {len(pool)} recordings")
+    say(f"calibrating the scores of {verifier.name} on {counted(len(pool), 'recording')}")
     return calibrated(verifier, pool, left_out)
 
 

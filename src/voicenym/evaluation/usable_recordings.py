@@ -13,7 +13,7 @@ from voicenym.corpus.embedder import SILENT, Embedder
 from voicenym.corpus.recording import Recording
 from voicenym.corpus.skipped import LeftOut
 from voicenym.corpus.transforms import Transform
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, counted
 from voicenym.evaluation.evaluation_plan import Plan
 from voicenym.verification.verifier import Verifier
 
@@ -97,8 +97,9 @@ def sound(
         raise CorpusError("; ".join(notes.values()))
     left = trials.without(bad, bad | beyond)
     if len(left.models) < 2 or not left.target.any() or not left.nontarget.any():
+        people = counted(len(left.models), "speaker who enrols", "speakers who enrol")
         raise CorpusError(
-            f"too little is left to compare: {len(left.models)} speakers who enrol and "
+            f"too little is left to compare: {people} and "
             f"{len(left.recordings)} trials of {len(trials.recordings)}; give more recordings"
         )
     warnings = [*_warned(embedder.left_out, len(everything) + len(plan.pool)), *notes.values()]
@@ -155,7 +156,11 @@ def _warned(left_out: LeftOut, used: int) -> list[str]:
     missing = len(left_out.named())
     if not missing:
         return []
-    sentence = f"{missing} recordings could not be used and were left out: they are listed below"
+    sentence = counted(
+        missing,
+        "recording could not be used and was left out: it is listed below",
+        "recordings could not be used and were left out: they are listed below",
+    )
     if missing > MANY * max(used, 1):
         sentence += (
             "; that is more than a tenth of the recordings: mend the corpus before you rely on "

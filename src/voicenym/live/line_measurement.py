@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy
 
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 from voicenym.live.live_engine import LiveEngine
 from voicenym.live.loopback_chirp import LoopbackProbe
 
@@ -70,16 +70,17 @@ class LineMeasurement:
         lines = [
             f"{self.system} at {self.rate} Hz for {self.seconds:g} s",
             f"delay      {self.delay:.1f} ms ({self.least_delay:.1f} to {self.most_delay:.1f}) by "
-            f"{self.heard} chirps, {self.missed} missed",
+            f"{counted(self.heard, 'chirp')}, {self.missed} missed",
             f"of which   {self.algorithm:.1f} ms system, {self.block:g} ms blocks, "
             f"{self.margin:g} ms margin",
             f"drop-outs  {self.dropouts} of {self.blocks} blocks ({share:.2g}); "
             f"{1000 * self.skipped / self.rate:.0f} ms skipped to catch up; "
-            f"{self.gaps} gaps of devices",
-            f"faults     {self.overloads} overloads, {self.failures} failures, {self.losses} lost "
-            "devices",
+            f"{counted(self.gaps, 'gap')} of devices",
+            f"faults     {counted(self.overloads, 'overload')}, "
+            f"{counted(self.failures, 'failure')}, "
+            f"{counted(self.losses, 'lost device')}",
             f"load       {100 * self.load:.0f} % of one core, at most {100 * self.peak_load:.0f} % "
-            f"of a block ({self.processors} processors{machine})",
+            f"of a block ({counted(self.processors, 'processor')}{machine})",
         ]
         return "\n".join([*lines, *self.messages])
 

@@ -8,7 +8,7 @@ from typing import BinaryIO
 import numpy
 
 from voicenym.audio.atomic import write_failed
-from voicenym.errors import AudioError, VoicenymError
+from voicenym.errors import AudioError, VoicenymError, counted
 from voicenym.live.live_engine import LiveEngine
 from voicenym.live.live_state import State
 
@@ -71,12 +71,14 @@ def run_pipe(
         missing -= _through(engine, block, target, kind, say, missing)
     if rest:
         raise AudioError(
-            f"standard input: ends within a sample; is it {pcm} with {engine.channels} channels?"
+            f"standard input: ends within a sample; is it {pcm} with "
+            f"{counted(engine.channels, 'channel')}?"
         )
     status = engine.status()
     if faults := status.failures + status.overloads:
         raise AudioError(
-            f"standard input: {faults} faults left silence in the output, as the warnings say; "
+            f"standard input: {counted(faults, 'fault')} left silence in the output, as the "
+            "warnings say; "
             "mend the input, choose another system, or leave the machine more time, and run it "
             "again"
         )

@@ -18,7 +18,7 @@ from voicenym.corpus.nearness.stored_nearness import SAME_SECONDS
 from voicenym.corpus.plans import timestamps
 from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.shards import shard_plan
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, counted
 from voicenym.publication import (
     claim_meter,
     corpus_sources,
@@ -252,10 +252,12 @@ def _processing(found: Sequence[object], lines: Mapping[Path, Line]) -> str:
             "The recordings were anonymized by a program that left no log; what it did is not "
             f"known here. Verified by voicenym {voicenym.__version__}."
         )
-    systems = ", ".join(f"{name} ({count:,} recordings)" for name, count in made.most_common())
+    systems = ", ".join(
+        f"{name} ({counted(count, 'recording')})" for name, count in made.most_common()
+    )
     per = " and ".join(sorted({str(line.get("per", "speaker")) for line in lines.values()}))
     edited = sum("edited" in line for line in lines.values())
-    words = f" Words were removed from {edited:,} recordings." if edited else ""
+    words = f" Words were removed from {counted(edited, 'recording')}." if edited else ""
     return f"Voices were replaced by voicenym: {systems}; one voice for each {per}.{words}"
 
 
@@ -273,22 +275,31 @@ def _checks(files: Sequence[Verified]) -> list[str]:
     count = len(files)
     compared = [one for one in files if one.compared]
     logged = sum(one.logged for one in files)
-    lines = [f"{count:,} files were read to their end; none holds metadata."]
+    lines = [f"{counted(count, 'file was', 'files were')} read to the end; none holds metadata."]
     if logged:
-        lines.append(f"{logged:,} files have the SHA-256 of the log of their anonymization.")
+        lines.append(
+            f"{counted(logged, 'file has', 'files have')} the SHA-256 of the log of the "
+            "anonymization."
+        )
     if not compared:
         lines.append(
             "No file was compared with its original here; voicenym anonymize did so when it wrote "
             "them, by its log."
         )
         return lines
-    lines.append(f"{len(compared):,} files were compared with their originals: none is nearly so.")
+    lines.append(
+        f"{counted(len(compared), 'file was', 'files were')} compared with the original: none is "
+        "nearly so."
+    )
     longer = sum(abs((one.tempo or 1.0) - 1.0) * one.seconds > SAME_SECONDS for one in compared)
     lines.append(
-        f"{longer:,} files have another duration than their original."
+        f"{counted(longer, 'file has', 'files have')} another duration than the original."
         if longer
         else "All files have the duration of their original."
     )
     louder = sum(abs(one.level_change or 0.0) > KEPT_DECIBELS for one in compared)
-    lines.append(f"{louder:,} files differ in level by more than {KEPT_DECIBELS:g} dB.")
+    lines.append(
+        f"{counted(louder, 'file differs', 'files differ')} in level by more than "
+        f"{KEPT_DECIBELS:g} dB."
+    )
     return lines

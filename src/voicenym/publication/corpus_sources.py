@@ -13,7 +13,7 @@ from voicenym.corpus.recordings import recordings
 from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.run_records.run_lock import RunLock
 from voicenym.corpus.run_records.run_log import LOG_NAME, RunLog
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, counted
 from voicenym.special_files import refuse_named_pipe
 
 LABELS = ("text", "sex", "age", "accent", "emotion")
@@ -80,9 +80,15 @@ def incomplete(
     )
     notes = []
     if failed:
-        notes.append(f"{failed:,} recordings failed in the run and are not in the corpus")
+        lost = counted(
+            failed, "recording failed in the run and is", "recordings failed in the run and are"
+        )
+        notes.append(f"{lost} not in the corpus")
     if gone:
-        notes.append(f"{gone:,} outputs of the log are not in the corpus any more")
+        notes.append(
+            f"{counted(gone, 'output of the log is', 'outputs of the log are')} not in the "
+            "corpus any more"
+        )
     if originals is not None and originals > len(found):
         notes.append(f"{originals - len(found):,} of {originals:,} originals are not in the corpus")
     return notes
@@ -193,10 +199,14 @@ def check_names(
             return "Names of speakers and files are not those of the originals."
         return "Whether names of speakers and files are those of the originals was not checked."
     if NAMES not in keep:
+        there = counted(
+            len(same), "recording has the name of its original",
+            "recordings have the names of their originals",
+        )  # fmt: skip
         raise CorpusError(
-            f"{min(same)}: {len(same)} recordings have the names of their originals, or no log "
-            "shows that their names were drawn; by such names anybody who has the originals finds "
-            "the speaker: anonymize into a new folder with --rename, or say --keep names"
+            f"{min(same)}: {there}, or no log shows that their names were drawn; by such names "
+            "anybody who has the originals finds the speaker: anonymize into a new folder with "
+            "--rename, or say --keep names"
         )
     return (
         "Names of speakers and files are those of the originals: whoever has the originals, or a "

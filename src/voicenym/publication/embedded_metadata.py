@@ -10,6 +10,7 @@ import av
 
 from voicenym.audio.container_files import container_detection
 from voicenym.audio.sources import libav
+from voicenym.errors import counted
 from voicenym.evaluation.recording_audit import tags
 
 SOUND_CHUNKS = frozenset((b"fmt ", b"data", b"fact", b"PEAK", b"ds64", b"JUNK"))
@@ -48,8 +49,10 @@ def _tracks(path: Path) -> list[str]:
             films, chapters = len(container.streams.video), len(container.chapters())
             others = len(container.streams) - len(container.streams.audio) - films
     found = ["a picture or a film"] if films else []
-    found += [f"{others} tracks that are no sound"] if others else []
-    return found + ([f"{chapters} chapters"] if chapters else [])
+    found += (
+        [counted(others, "track that is no sound", "tracks that are no sound")] if others else []
+    )
+    return found + ([counted(chapters, "chapter")] if chapters else [])
 
 
 def _wave_chunks(file: BinaryIO) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 
+from voicenym.errors import counted
 from voicenym.recognition.interface import Recording
 from voicenym.recognition.sphinx_processes.sphinx import Sphinx
 
@@ -50,7 +51,10 @@ def recognise_speakers(
             kept = [(t, x) for t, x in utterances if t not in sphinx.left_out]
             found = sphinx.transcribe([x for _, x in kept])
             if sphinx.crashes:
-                warnings.warn(f"{speaker}: {sphinx.crashes} crashes of pocketsphinx", stacklevel=2)
+                warnings.warn(
+                    f"{speaker}: {counted(sphinx.crashes, 'crash', 'crashes')} of pocketsphinx",
+                    stacklevel=2,
+                )
         references = [" ".join(text.lower().split()) for text, _ in kept]
         recognised[speaker] = list(zip(references, found, strict=True))
     return recognised

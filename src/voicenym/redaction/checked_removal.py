@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from voicenym.errors import RedactionError
+from voicenym.errors import RedactionError, counted
 from voicenym.redaction.decisions import times_of
 from voicenym.redaction.finding.word_finder import Found, text_of, words_of
 from voicenym.redaction.leftovers import Leftovers, Secrets
@@ -109,7 +109,8 @@ class CheckedRemoval:
         if self._rounds == ROUNDS:
             raise RedactionError(
                 f"{self._name}: {len(left)} of the words to remove are still heard after "
-                f"{self._rounds} rounds of removal (first at {left[0].start:.1f} s), so nothing is "
+                f"{counted(self._rounds, 'round')} of removal (first at {left[0].start:.1f} s), "
+                "so nothing is "
                 "written; silence that part by hand, or give a larger --recogniser"
             )
         if self._strict:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from voicenym.diarization.formats.turn_files import write_text
-from voicenym.errors import RedactionError, quoted
+from voicenym.errors import RedactionError, counted, quoted
 from voicenym.redaction.finding.categories import CATEGORIES, LISTED
 from voicenym.special_files import refuse_named_pipe
 
@@ -126,7 +126,7 @@ def read_findings(path: str | os.PathLike[str]) -> FindingsFile:
 def _line(row: str, seconds: float, where: str) -> Line:
     parts = [part.strip() for part in row.split("\t")]
     if len(parts) != 6:
-        raise RedactionError(f"{where}: has {len(parts)} parts between tabs, not 6")
+        raise RedactionError(f"{where}: has {counted(len(parts), 'part')} between tabs, not 6")
     decision, start, end, category, confidence, words = parts
     if decision not in (REDACT, KEEP):
         raise RedactionError(f"{where}: begins with {quoted(decision, 20)}, not redact or keep")

@@ -163,6 +163,6 @@ def test_a_run_over_a_store_is_seen_while_it_runs_and_after_it(
     assert (seen[-1].done, seen[-1].left_out, list(seen[-1].failures)) == (2, 1, ["1.tar"])
     text = command("status", "s3://corpus/out").stdout.decode()
     assert text.startswith("no run works in this folder\n2 anonymized")
-    assert "1 recordings failed and are not in the new shards" in text
+    assert "1 recording failed and is not in the new shards" in text
     done = command("status", "s3://corpus/nothing")
     assert "no run has written to it" in said(done)

@@ -172,7 +172,7 @@ def test_a_shar_without_some_cuts_or_tars_is_not_taken_for_another_kind(anonymiz
         done
     )
     assert "in/cuts.000002.jsonl.gz: lacks the recording.000002.tar that belongs" in said(done)
-    assert "1 shards and files written, 0 already done, 2 failed" in said(done)
+    assert "1 shard or file written, 0 already done, 2 failed" in said(done)
     made = [name for name in tree(tmp_path / "out") if "voicenym" not in name]
     assert sorted(made) == ["shar/cuts.000001.jsonl.gz", "shar/recording.000001.tar"]
 

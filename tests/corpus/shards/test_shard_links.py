@@ -57,7 +57,7 @@ def test_drawn_names_are_found_where_a_field_holds_them(anonymize, relink, tmp_p
     assert anonymize("in", "-o", "out", "--rename").returncode == 0
     done, found = relink("out")
     assert done.returncode == 1
-    assert "1 outputs do not say who speaks in them" in said(done), "names of samples are drawn"
+    assert "1 output does not say who speaks in it" in said(done), "names of samples are drawn"
     [place] = found["1"]
     assert place.partition(" ")[0] in {path.name for path in (tmp_path / "out").glob("*.tar")}
     assert found["ann"] == [""]

@@ -72,4 +72,4 @@ def test_a_speaker_with_a_single_utterance_is_left_out_and_reported():
     lonely = Recording("lonely-0", "lonely", Path("none"), "f")
     trials = build([*corpus(), lonely])
     assert "lonely" not in {m.speaker for m in trials.models}
-    assert any("1 speakers with a single utterance" in w for w in trials.warnings)
+    assert any("1 speaker with a single utterance" in w for w in trials.warnings)

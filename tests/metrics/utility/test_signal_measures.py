@@ -62,7 +62,7 @@ def test_what_does_not_fit_is_named():
         signal_to_noise(np.zeros(3), np.zeros(4))
     with pytest.raises(ValueError, match="2 originals but 1"):
         signal_to_noise([np.zeros(3)] * 2, [np.zeros(3)])
-    with pytest.raises(ValueError, match="2 recordings but 1 speakers"):
+    with pytest.raises(ValueError, match="2 recordings but 1 speaker"):
         signal_to_noise([np.ones(3)] * 2, [np.zeros(3)] * 2, ["a"])
 
 
@@ -78,5 +78,5 @@ def test_the_real_time_coefficient_is_of_all_recordings_together():
         real_time_coefficient(1.0, 0.0)
     with pytest.raises(ValueError, match="2 times of processing but 1 durations"):
         real_time_coefficient([1.0, 2.0], 3.0)
-    with pytest.raises(ValueError, match="1 recordings but 2 speakers"):
+    with pytest.raises(ValueError, match="1 recording but 2 speakers"):
         real_time_coefficient([1.0], [3.0], ["a", "b"])

@@ -43,9 +43,9 @@ def test_words_without_reference_are_insertions():
     assert (found.insertions, found.value) == (2, 1.0)
     with pytest.raises(ValueError, match="no words"):
         word_errors([""], ["x"])
-    with pytest.raises(ValueError, match="1 references but 2 hypotheses"):
+    with pytest.raises(ValueError, match="1 reference but 2 hypotheses"):
         word_errors(["a"], ["a", "b"])
-    with pytest.raises(ValueError, match="2 references but 1 speakers"):
+    with pytest.raises(ValueError, match="2 references but 1 speaker"):
         word_errors(["a", "b"], ["a", "b"], ["x"])
 
 

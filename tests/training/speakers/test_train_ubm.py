@@ -64,7 +64,7 @@ def test_silent_recordings_are_left_out_and_reported(corpus, tmp_path):
         assert received[1].stop == frames.count
         expected = CEPSTRA(torch.from_numpy(corpus[4].samples()))
         torch.testing.assert_close(frames.rows(received[1].start, received[1].stop), expected)
-    assert "1 recordings hold less than 0.3 s" in messages[-1]
+    assert "1 recording holds less than 0.3 s" in messages[-1]
 
 
 @pytest.mark.slow

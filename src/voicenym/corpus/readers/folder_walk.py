@@ -13,6 +13,7 @@ from voicenym.audio.container_files import container_detection
 from voicenym.audio.container_files.containers import EXTENSIONS as WRITTEN
 from voicenym.audio.container_files.containers import READ_ONLY
 from voicenym.corpus.run_records.run_log import LOG_NAME
+from voicenym.errors import counted
 
 EXTENSIONS = frozenset(WRITTEN) | frozenset(READ_ONLY)
 """Extensions of recordings in a folder; a file on the command line may have any."""
@@ -209,9 +210,7 @@ def report(
         listed = names if every or reason.each else names[:FEW]
         others = len(names) - len(listed)
         more = f" and {others} more{rest}" if others else ""
-        count = f"{len(names)} files were not taken: each"
-        if len(names) == 1:
-            count = "1 file was not taken: it"
+        count = counted(len(names), "file was not taken: it", "files were not taken: each")
         lines.append(f"{count} {reason.text}: {', '.join(listed)}{more}")
     return lines
 

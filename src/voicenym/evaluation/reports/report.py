@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from voicenym.errors import printable_page
+from voicenym.errors import counted, printable_page
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.figures import ATTACKERS, UTILITY, first, gallery
 from voicenym.evaluation.figures.first_figure import words_metric
@@ -73,8 +73,9 @@ def html(evaluation: Evaluation, evidence: Evidence | None) -> str:
         f"<title>Voice protection: {escape(evaluation.data)}</title>",
         f"<style>{STYLE}</style></head><body><main>",
         "<h1>How well are these voices protected?</h1>",
-        f'<p class="about">{escape(evaluation.data)}: {evaluation.speakers} speakers, '
-        f"{evaluation.recordings} recordings tried. voicenym {escape(evaluation.version)}, "
+        f'<p class="about">{escape(evaluation.data)}: {counted(evaluation.speakers, "speaker")}, '
+        f"{counted(evaluation.recordings, 'recording')} tried. voicenym "
+        f"{escape(evaluation.version)}, "
         f"{escape(evaluation.date)}. {escape(evaluation.settings)}</p>",
         *warnings,
         *_first_page(evaluation),

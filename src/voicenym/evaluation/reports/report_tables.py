@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from voicenym.errors import counted
 from voicenym.evaluation.grades import UNCHECKED, UNINFORMED, ungraded
 from voicenym.evaluation.reported_metrics import RETRAINED, WEIGHTED, headline, metrics, named
 from voicenym.evaluation.reports.html import grid, interval, number, sentence
@@ -128,7 +129,7 @@ def left_out(evaluation: Evaluation) -> list[str]:
     if rest > 0:
         items.append(f"<li>and {rest} more, in results.json</li>")
     count = len(evaluation.left_out)
-    head = f"{count} recording{'s were' if count != 1 else ' was'} left out; no figure counts them:"
+    head = f"{counted(count, 'recording was', 'recordings were')} left out; no figure counts them:"
     return ["<h3>Left out</h3>", f'<p>{head}</p><ul class="about">{"".join(items)}</ul>']
 
 

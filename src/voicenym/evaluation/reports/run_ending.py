@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from voicenym.errors import counted
 from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import headline
 from voicenym.evaluation.results import Evaluation, Measured, SystemResults, cell
@@ -19,10 +20,10 @@ def ending(evaluation: Evaluation, page: Path) -> list[str]:
         evaluation: the results.
         page: of its report.
     """
-    count = len(evaluation.systems)
     lines = [
-        f"evaluated: {count} system{'' if count == 1 else 's'}, {evaluation.recordings} recordings "
-        f"of {evaluation.speakers} speakers"
+        f"evaluated: {counted(len(evaluation.systems), 'system')}, "
+        f"{counted(evaluation.recordings, 'recording')} of "
+        f"{counted(evaluation.speakers, 'speaker')}"
     ]
     without = min((attack.eer.value for attack in evaluation.unprotected), default=None)
     for system in evaluation.systems:

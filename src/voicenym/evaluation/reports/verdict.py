@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
+from voicenym.errors import counted
 from voicenym.evaluation.grades import grade, ungraded
 from voicenym.evaluation.reported_metrics import WEIGHTED, headline
 from voicenym.evaluation.reports.html import number, sentence
@@ -43,7 +44,7 @@ def with_key(system: SystemResults) -> Measured | None:
 
 def trials(count: int) -> str:
     """A number of trials in words."""
-    return f"{count} trial{'s' if count != 1 else ''}"
+    return counted(count, "trial")
 
 
 def in_a_sentence(system: SystemResults, original: Measured | None, words: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from voicenym.attack.scenario import Model
 from voicenym.corpus.recording import Recording
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, counted
 from voicenym.metrics.intervals.interval import FEW_PEOPLE
 
 ENROLMENT = 8
@@ -150,7 +150,9 @@ def build(
                 "speakers at least, one is needed to enrol and another to try; add recordings, or "
                 "cut long ones in two"
             )
-        warnings.append(f"{len(single)} speakers with a single utterance were left out")
+        alone = "with a single utterance"
+        left = counted(len(single), f"speaker {alone} was", f"speakers {alone} were")
+        warnings.append(f"{left} left out")
     models, tried = [], []
     for speaker in sorted(set(by_speaker) - set(single)):
         own = sorted(by_speaker[speaker], key=lambda r: _lot(seed, r.name))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import torch
 
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 from voicenym.identity.method import Sex
 from voicenym.identity.pools.plda_affinity import Affinity
 from voicenym.identity.pools.sex_rule import Rule, chosen_sex
@@ -223,8 +223,9 @@ def opened(pool: Pool | str) -> Pool:
     found = pool if isinstance(pool, Pool) else load(Path(pool))
     if found.people != len(found):
         raise VoicenymError(
-            f"the pool has {len(found)} vectors of {found.people} speakers: build it without "
-            "--utterances, so that each has one"
+            f"the pool has {counted(len(found), 'vector')} of "
+            f"{counted(found.people, 'speaker')}: build it "
+            "without --utterances, so that each has one"
         )
     return found
 

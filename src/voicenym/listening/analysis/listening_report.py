@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from voicenym.errors import printable_page
+from voicenym.errors import counted, printable_page
 from voicenym.evaluation.figures.captioned_figure import CaptionedFigure
 from voicenym.evaluation.reports.html import STYLE, figure_html, grid, interval, number, sentence
 from voicenym.listening.analysis import listening_figures, report_sentences
@@ -66,8 +66,8 @@ def html(results: ListeningResults, title: str, about: str) -> str:
         f"<title>What people heard: {escape(title)}</title>",
         f"<style>{STYLE}</style></head><body><main>",
         "<h1>What did people hear?</h1>",
-        f'<p class="about">{escape(title)}: {len(results.listeners)} listeners, {kept} of them '
-        f"kept, {len(results.ratings)} ratings. {escape(about)}</p>",
+        f'<p class="about">{escape(title)}: {counted(len(results.listeners), "listener")}, '
+        f"{kept} of them kept, {counted(len(results.ratings), 'rating')}. {escape(about)}</p>",
         *(f'<p class="warning">{sentence(note)}</p>' for note in results.notes),
         *_first_page(results),
         f"<nav>In detail: {links}</nav>" if links else "",

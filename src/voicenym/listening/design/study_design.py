@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 from voicenym.listening import study as files
 from voicenym.listening.design import headphone_checks
 from voicenym.listening.design.items import ItemMaker
@@ -94,9 +94,9 @@ def design(
     rng = np.random.default_rng(seed)
     bank = ClipBank(material, seed)
     maker = ItemMaker(material, bank, rng)
-    tell(f"planning {plan.listeners:,} sessions")
+    tell(f"planning {counted(plan.listeners, 'session')}")
     found = sessions(plan, maker, rng)
-    tell(f"making {len(bank.names):,} clips")
+    tell(f"making {counted(len(bank.names), 'clip')}")
     clips, keys, level = bank.render(level, done)
     used = {page.name for pages in found.values() for page in pages}
     items = {name: item.key for name, item in maker.items.items() if name in used}

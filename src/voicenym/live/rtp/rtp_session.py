@@ -10,6 +10,7 @@ from contextlib import ExitStack
 
 import numpy
 
+from voicenym.errors import counted
 from voicenym.live.live_engine import LiveEngine
 from voicenym.live.live_state import State
 from voicenym.live.rtp.rtp_leg import RtpLeg
@@ -113,7 +114,7 @@ class RtpSession:
             if source is not None:
                 jitter = f", jitter {1000 * source.jitter / leg.payload.rate:.1f} ms"
             lines.append(
-                f"{name}: {found.received} packets{lost}, {leg.buffer.late} late, "
+                f"{name}: {counted(found.received, 'packet')}{lost}, {leg.buffer.late} late, "
                 f"{found.malformed} malformed, {found.other} of other types, {found.strangers} of "
                 f"strangers dropped{jitter}"
             )

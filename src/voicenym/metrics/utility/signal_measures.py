@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from voicenym.errors import UnmeasurableError
+from voicenym.errors import UnmeasurableError, counted
 from voicenym.metrics.intervals.interval import Interval, ratio_of_sums
 from voicenym.metrics.metric import BOOTSTRAP, Display, Metric
 from voicenym.metrics.metric_inputs import SpeechPairs
@@ -79,7 +79,9 @@ def signal_to_noise(
     """
     before, after = _recordings(original), _recordings(changed)
     if len(before) != len(after) or not before:
-        raise UnmeasurableError(f"{len(before)} originals but {len(after)} changed recordings")
+        raise UnmeasurableError(
+            f"{counted(len(before), 'original')} but {counted(len(after), 'changed recording')}"
+        )
     options: dict[str, Any] = {"level": level, "replicates": replicates, "seed": seed}
     powers = [_powers(x, y) for x, y in zip(before, after, strict=True)]
     values = np.array([_decibels(float(p.sum()), float(n.sum())) for p, n in powers])
@@ -88,7 +90,9 @@ def signal_to_noise(
         return SignalToNoise(float(values[0]), (_decibels(low, 1.0), _decibels(high, 1.0)), 1)
     people = np.arange(len(values)) if speakers is None else np.asarray(speakers)
     if len(people) != len(values):
-        raise UnmeasurableError(f"{len(values)} recordings but {len(people)} speakers")
+        raise UnmeasurableError(
+            f"{counted(len(values), 'recording')} but {counted(len(people), 'speaker')}"
+        )
     with np.errstate(invalid="ignore"):  # infinities of both signs have no mean
         interval = ratio_of_sums(values, np.ones(len(values)), people, **options)
         return SignalToNoise(float(values.mean()), interval, len(values))
@@ -149,12 +153,15 @@ def real_time_coefficient(
     """
     spent, lasted = (np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in (processing, duration))
     if spent.shape != lasted.shape or not spent.size:
-        raise UnmeasurableError(f"{spent.size} times of processing but {lasted.size} durations")
+        spans = counted(spent.size, "time of processing", "times of processing")
+        raise UnmeasurableError(f"{spans} but {counted(lasted.size, 'duration')}")
     if not (lasted > 0.0).all():
         raise UnmeasurableError(f"a duration is positive, not {lasted.min()}")
     people = np.arange(spent.size) if speakers is None else np.asarray(speakers)
     if len(people) != spent.size:
-        raise UnmeasurableError(f"{spent.size} recordings but {len(people)} speakers")
+        raise UnmeasurableError(
+            f"{counted(spent.size, 'recording')} but {counted(len(people), 'speaker')}"
+        )
     interval = ratio_of_sums(spent, lasted, people, level=level, replicates=replicates, seed=seed)
     return RealTime(float(spent.sum() / lasted.sum()), interval)
 

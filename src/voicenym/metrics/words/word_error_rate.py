@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.errors import DependencyError, UnmeasurableError
+from voicenym.errors import DependencyError, UnmeasurableError, counted
 from voicenym.metrics.intervals.binomial import unanimous
 from voicenym.metrics.intervals.bootstrap_draws import Drawn, share
 from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval, drawn_ratios, percentiles
@@ -104,9 +104,11 @@ def word_errors(
     if isinstance(references, str) or isinstance(hypotheses, str):
         raise UnmeasurableError("references and hypotheses are lists of texts, not one text")
     if len(references) != len(hypotheses):
-        raise UnmeasurableError(f"{len(references)} references but {len(hypotheses)} hypotheses")
+        texts = counted(len(hypotheses), "hypothesis", "hypotheses")
+        raise UnmeasurableError(f"{counted(len(references), 'reference')} but {texts}")
     if speakers is not None and len(speakers) != len(references):
-        raise UnmeasurableError(f"{len(references)} references but {len(speakers)} speakers")
+        people = counted(len(speakers), "speaker")
+        raise UnmeasurableError(f"{counted(len(references), 'reference')} but {people}")
     counts = word_counts(references, hypotheses, characters=characters)
     substitutions, deletions, insertions, length = (int(c) for c in counts.sum(0))
     if not length:

@@ -17,7 +17,7 @@ import lightning.pytorch as pl
 import numpy as np
 import torch
 
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError, VoicenymError, counted
 from voicenym.identity.pools.speaker_pool import Pool
 from voicenym.nets.identity.householder_checkpoint import Rotation
 from voicenym.nets.identity.householder_network import Householder
@@ -193,7 +193,8 @@ def kept_out(pool: Pool, share: float, seed: int) -> torch.Tensor:
         out[rng.permutation(most)[0]] = True
     if len(rows) < 2 or not out.any():
         raise CorpusError(
-            f"{len(pool)} vectors of {len(rows)} speakers are too few: two speakers at least, and "
+            f"{counted(len(pool), 'vector')} of {counted(len(rows), 'speaker')} are too few: two "
+            "speakers at least, and "
             "several vectors of one; build the pool with --utterances"
         )
     return out

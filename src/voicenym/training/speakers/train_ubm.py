@@ -17,7 +17,7 @@ import torch
 from voicenym.corpus.skipped import STRICT, LeftOut, reason
 from voicenym.corpus.workers.worker_pool import Death, Pool
 from voicenym.dsp.features.cepstra import Cepstra
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 from voicenym.nets.checkpoint import write
 from voicenym.nets.statistics.background_model import Background
 from voicenym.nets.statistics.gaussian_mixture_em import fit
@@ -183,8 +183,13 @@ def collect_frames(
             f"{LEAST_FRAMES / 100:g} s; give recordings of speech"
         )
     silent = len(recordings) - failed - len(found)
-    left = f"; {silent} recordings hold less than {LEAST_FRAMES / 100:g} s of it" if silent else ""
-    say(f"{frames.count / 360_000:.2f} hours of speech in {len(found)} recordings{left}")
+    left = (
+        f"; {counted(silent, 'recording holds', 'recordings hold')} less than "
+        f"{LEAST_FRAMES / 100:g} s of it"
+        if silent
+        else ""
+    )
+    say(f"{frames.count / 360_000:.2f} hours of speech in {counted(len(found), 'recording')}{left}")
     return found
 
 

@@ -73,7 +73,7 @@ class HybridRecipe(SystemOptions, SpeechRecipe):
         train, left = aligned(utterances, phones[:count], config.longest)
         watched, _ = aligned(held_out, phones[count:], config.longest)
         for reason, number in left.items():
-            report.say(f"{number} of {count} utterances are left out: {reason}")
+            report.say(f"{number} of {count} utterances left out: {reason}")
         model = self._model(config, known, train)
         outcome = steps.train(model, train, watched, config, self.output, **resources)
         card = {

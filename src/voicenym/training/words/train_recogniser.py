@@ -201,7 +201,7 @@ def train(
     learnt, left = transcribed(speech, model.alphabet, **limits, fastest=max(config.speeds))
     judged, _ = transcribed(held_out, model.alphabet, **limits)
     for reason, count in left.items():
-        say(f"{count} of {len(speech)} utterances are left out: {reason}")
+        say(f"{count} of {len(speech)} utterances left out: {reason}")
     count = machine.crops(config.every, config.batch)
     spoken = sentences(learnt, config.batch * machine.devices, count, config.speeds, config.seed)
     loader = torch.utils.data.DataLoader(

@@ -53,7 +53,7 @@ class WhisperRecipe(SystemOptions, SpeechRecipe):
         train, left = spoken(utterances, known, window, most)
         held_out, _ = spoken(others, known, window, most)
         for reason, count in left.items():
-            report.say(f"{count} of {len(utterances)} utterances are left out: {reason}")
+            report.say(f"{count} of {len(utterances)} utterances left out: {reason}")
         outcome = steps.train(
             model.network, model.writing, train, held_out, config, self.output, **resources
         )

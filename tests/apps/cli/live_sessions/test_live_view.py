@@ -29,7 +29,7 @@ def test_it_shows_delay_load_drop_outs_and_faults():
     assert "155 ms without the devices" in text  # 2000 + 2 * 160 + 160 samples at 16 kHz
     assert "21 % of one core, at most 64 %" in text
     assert "7 of 1000 blocks" in text
-    assert "2 overloads, 1 failures, 3 lost devices" in text
+    assert "2 overloads, 1 failure, 3 lost devices" in text
 
 
 @pytest.mark.parametrize("state", list(State))

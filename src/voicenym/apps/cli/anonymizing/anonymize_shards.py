@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli.anonymizing.batch_report import MOST_ALIKE, BatchProgress, Messages
-from voicenym.errors import VoicenymError, printable
+from voicenym.errors import VoicenymError, counted, printable
 
 if TYPE_CHECKING:
     from voicenym.apps.cli.anonymizing.anonymize_run import RunOptions, RunSystem
@@ -132,7 +132,7 @@ def anonymize_shards(
         for unit in plan.units:
             typer.echo(str(unit) if opaque else f"{unit}\t{unit.target}")
         _say_skipped(plan, say, every=True)
-        say(f"{len(plan.units)} shards and files; nothing was written")
+        say(f"{counted(len(plan.units), 'shard or file', 'shards and files')}; nothing was written")
         return
     summary = _run(system.job(options, opaque=opaque), request, plan, options)
     _say_skipped(plan, say)
@@ -212,7 +212,7 @@ def _summarize(summary: ShardSummary, job: Job, output: str, started: float, say
     for text in warnings[:MOST_ALIKE]:
         say.warn(text)
     if len(warnings) > MOST_ALIKE:
-        say.warn(f"and {len(warnings) - MOST_ALIKE} more warnings")
+        say.warn(f"and {counted(len(warnings) - MOST_ALIKE, 'more warning')}")
     for source, reason in failures:
         shown = reason if source.partition(" (")[0] in reason else f"{source}: {reason}"
         typer.echo(printable(f"voicenym: error: {shown}"), err=True)
@@ -222,8 +222,10 @@ def _summarize(summary: ShardSummary, job: Job, output: str, started: float, say
     other = f" ({summary.refused} of them by the fall-back)" if summary.refused else ""
     untried = f", {summary.untried} not tried" if summary.untried else ""
     say(
-        f"{summary.done} shards and files written, {summary.skipped} already done, "
-        f"{len(summary.failures)} failed{untried}; {summary.recordings} recordings{other}, "
+        f"{counted(summary.done, 'shard or file', 'shards and files')} written, "
+        f"{summary.skipped} already done, "
+        f"{len(summary.failures)} failed{untried}; "
+        f"{counted(summary.recordings, 'recording')}{other}, "
         f"{summary.seconds / 60:.1f} min of audio in {time.monotonic() - started:.1f} s"
     )
     if summary.done:

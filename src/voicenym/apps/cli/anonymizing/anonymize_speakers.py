@@ -16,6 +16,7 @@ from voicenym.apps.cli.anonymizing.speaker_plan_report import SpeakerPlanReport
 from voicenym.apps.cli.options.word_options import removed_in_words
 from voicenym.apps.cli.terminal.interrupted_work import PART, parts_before, until_done
 from voicenym.apps.cli.terminal.progress import Progress
+from voicenym.errors import counted
 
 if TYPE_CHECKING:
     from voicenym.apps.cli.anonymizing.anonymize_run import RunOptions, RunSystem
@@ -146,7 +147,8 @@ class _SpeakerRun:
             if system.stored:  # another run has another key otherwise, and with it other voices
                 before = parts_before(target, source, anonymizer, system.fallback, key)
             kept = opened.enter_context(until_done(before))
-            stage(f"anonymizing {sum(p.voice is not None for p in plan.pieces())} parts")
+            hidden = sum(p.voice is not None for p in plan.pieces())
+            stage(f"anonymizing {counted(hidden, 'part')}")
             result, refusals = several_speakers.anonymize_speakers(
                 anonymizer, pseudonyms, source, target, plan,
                 overwrite=options.overwrite, lenient=options.lenient, fallback=other,

@@ -11,7 +11,7 @@ import typer
 from voicenym.apps.cli.measured_systems import measured
 from voicenym.apps.cli.measured_systems.protection_steps import step_of
 from voicenym.apps.cli.terminal import tables
-from voicenym.errors import printable
+from voicenym.errors import counted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -170,7 +170,7 @@ def _grouped(warnings: Sequence[str]) -> list[str]:
     found = []
     for same in alike.values():
         if len(same) > MOST_ALIKE:
-            found.append(f"{same[0]} (and {len(same) - 1} more recordings)")
+            found.append(f"{same[0]} (and {counted(len(same) - 1, 'more recording')})")
         else:
             found.extend(same)
     return found

@@ -16,7 +16,7 @@ import typer
 from voicenym.apps.cli.terminal import tables
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.tables import Column, field
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 
 app = new_app("List or remove what commands keep of speech on disk.")
 
@@ -58,7 +58,8 @@ class Found:
         return self.path if self.path.is_dir() else self.path.parent
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.what}, {len(self.files)} files, {self.bytes / 1e6:.1f} MB"
+        size = f"{counted(len(self.files), 'file')}, {self.bytes / 1e6:.1f} MB"
+        return f"{self.path}: {self.what}, {size}"
 
 
 @command(app, "voicenym cache show", "voicenym cache show report/ training/")
@@ -85,7 +86,7 @@ def show(
     )
     tables.emit(records, columns, as_json=as_json)
     total = sum(cache.bytes for cache in caches)
-    typer.echo(f"{len(caches)} caches, {total / 1e6:.1f} MB", err=True)
+    typer.echo(f"{counted(len(caches), 'cache')}, {total / 1e6:.1f} MB", err=True)
 
 
 @command(app, "voicenym cache clear report/")
@@ -98,7 +99,7 @@ def clear(places: list[Path] | None = PLACES) -> None:
         for name in others:
             typer.echo(f"kept {cache.path / name}: not made by voicenym", err=True)
     total = sum(cache.bytes for cache in caches)
-    typer.echo(f"removed {len(caches)} caches, {total / 1e6:.1f} MB", err=True)
+    typer.echo(f"removed {counted(len(caches), 'cache')}, {total / 1e6:.1f} MB", err=True)
 
 
 def found(places: list[Path]) -> Iterator[Found]:

@@ -19,7 +19,7 @@ from voicenym.apps.cli.options.corpus_options import (
 from voicenym.apps.cli.options.engine_options import ADDRESS, DEVICE, ENGINE, GPUS
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.skipped_files import current, leaves_out
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, counted
 
 if TYPE_CHECKING:
     from voicenym.corpus.recording import Recording
@@ -102,7 +102,8 @@ def build(
             field=speaker_field,
         )
         speech = _first(everything, most)
-        say(f"{len(speech)} recordings of {_check_sexes(speech)} speakers")
+        people = _check_sexes(speech)
+        say(f"{counted(len(speech), 'recording')} of {counted(people, 'speaker')}")
         count = workers_of(machines, workers, len(speech), device)
         with Embedder(workers=count, left_out=current(), engine=machines) as embedder:
             found, speech = embedder.kept(model, speech)

@@ -26,7 +26,7 @@ from voicenym.apps.cli.options.word_options import (
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.interrupted_work import until_done
 from voicenym.apps.cli.terminal.progress import Progress
-from voicenym.errors import AudioError, RedactionError, VoicenymError
+from voicenym.errors import AudioError, RedactionError, VoicenymError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -145,8 +145,9 @@ def redact(
     say(removed_in_words(removal.log()))
     say(f"wrote {output}" + (f" and {transcript}" if transcript is not None else ""))
     if removal.words is not None:
-        count = len(removal.words.words)
-        say(f"{count} words of the same class were spoken instead, in a voice that the key drew")
+        spoken = len(removal.words.words)
+        said = counted(spoken, "word of the same class was", "words of the same class were")
+        say(f"{said} spoken instead, in a voice that the key drew")
     say("the speaker's voice was not changed; voicenym anonymize hides it")
 
 

@@ -9,7 +9,7 @@ import typer
 from voicenym.apps.cli.options import speaker_level as levels
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.progress import Progress
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 
 app = new_app()
 
@@ -106,5 +106,5 @@ def release(
     for note in done.notes:
         typer.echo(f"voicenym: warning: {note}", err=True)
     if not quiet:
-        typer.echo(f"{output}: {len(done.files):,} files, all verified")
+        typer.echo(f"{output}: {counted(len(done.files), 'file')}, all verified")
         typer.echo(overall(done.claims))

@@ -9,6 +9,7 @@ import typer
 from voicenym.apps.cli.terminal import tables
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.tables import field
+from voicenym.errors import counted
 
 app = new_app()
 
@@ -59,9 +60,14 @@ def relink(
     there = sum(bool(outputs) for outputs in found.values())
     typer.echo(f"recorded in {place}; names with outputs: {there} of {len(wanted)}", err=True)
     if links.unknown:
+        silent = counted(
+            len(links.unknown),
+            "output does not say who speaks in it",
+            "outputs do not say who speaks in them",
+        )
         typer.echo(
-            f"voicenym: error: {len(links.unknown)} outputs do not say who speaks in them, so that "
-            f"these speakers may be there: {printable(', '.join(links.unknown[:5]))}; give the "
+            f"voicenym: error: {silent}, so that these speakers may be there: "
+            f"{printable(', '.join(links.unknown[:5]))}; give the "
             "--speaker-field of the run, or find them by the originals",
             err=True,
         )

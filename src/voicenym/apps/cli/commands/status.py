@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli.terminal.command_group import command, new_app
-from voicenym.errors import printable
+from voicenym.errors import counted, printable
 
 if TYPE_CHECKING:
     from voicenym.corpus.run_records.run_status import RunStatus
@@ -64,7 +64,8 @@ def lines_of(found: RunStatus) -> list[str]:
         f"{len(found.failures)} failed",
     ]
     if found.left_out:
-        lines.append(f"{found.left_out} recordings failed and are not in the new shards")
+        lost = counted(found.left_out, "recording failed and is", "recordings failed and are")
+        lines.append(f"{lost} not in the new shards")
     if found.process is not None and found.files_per_second is not None:
         rate = f"{found.files_per_second:.2f} files a second"
         left = found.seconds_left

@@ -11,7 +11,7 @@ import typer
 
 from voicenym.apps.cli.evaluating.evaluate_files import files_of, pool_of, submission_of
 from voicenym.apps.cli.options import recogniser_options
-from voicenym.errors import CorpusError, VoicenymError
+from voicenym.errors import CorpusError, VoicenymError, counted
 
 if TYPE_CHECKING:
     from voicenym.apps.cli.evaluating.evaluate_request import Request
@@ -244,7 +244,7 @@ def _trials(request: Request, lists: Lists | None, speech: list[Recording]) -> t
     )
     enrolled = max(len(model.recordings) for model in test.models)
     tried = max(Counter(recording.speaker for recording in test.recordings).values())
-    return test, f"{enrolled} recordings to enrol and {tried} to try a speaker"
+    return test, f"{counted(enrolled, 'recording')} to enrol and {tried} to try a speaker"
 
 
 def _data(request: Request, *lines: str) -> str:
@@ -294,6 +294,7 @@ def _check_disjoint(speech: Sequence[Recording], others: Sequence[Recording]) ->
     both = sorted({r.speaker for r in speech} & {r.speaker for r in others})
     if both:
         raise CorpusError(
-            f"--pool: {both[0]} is also evaluated ({len(both)} such speakers); an attacker must "
+            f"--pool: {both[0]} is also evaluated ({counted(len(both), 'such speaker')}); an "
+            "attacker must "
             "train on other people"
         )

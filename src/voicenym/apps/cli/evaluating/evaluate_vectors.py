@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli.terminal import tables
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 
 
 def run(
@@ -71,7 +71,8 @@ def run(
             typer.echo(candidate.name, err=True)
         evaluated.append(evaluate_method(candidate, bench, *keys, per=per, replicates=replicates))
     settings = (
-        f"{users.name}: {len(bench.trials.models)} speakers, {enrolment} vectors to enrol and "
+        f"{users.name}: {counted(len(bench.trials.models), 'speaker')}, "
+        f"{counted(enrolment, 'vector')} to enrol and "
         f"{tried} to try, a pseudonym per {per}; attackers learn from {others.name}, seed {seed}"
     )
     page = vector_report.write(evaluated, bench, output, settings)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from voicenym.apps.cli.terminal.command_group import command, new_app
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 
 if TYPE_CHECKING:
     from voicenym.listening.design.study_design import Design
@@ -106,7 +106,7 @@ def _serve(study: Path, made: Design, port: int, browser: bool) -> bool:
     def ready(address: str) -> None:
         logging.getLogger(LOGGER).setLevel(logging.WARNING)
         link = f"{address}/#{token}"
-        typer.echo(f"about {made.minutes:.0f} minutes: open {link}", err=True)
+        typer.echo(f"about {counted(round(made.minutes), 'minute')}: open {link}", err=True)
         if browser:
             import webbrowser
 

@@ -9,7 +9,7 @@ import typer
 
 from voicenym.apps.cli.terminal.command_group import command, new_app
 from voicenym.apps.cli.terminal.progress import Progress
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 
 app = new_app()
 test_option = partial(typer.Option, rich_help_panel="Tests")
@@ -113,17 +113,19 @@ def design(
         )  # fmt: skip
         made.save(output)
     for test, (low, high) in made.balance.items():
-        often = f"{low}" if low == high else f"{low} to {high}"
-        typer.echo(f"{test}: {often} ratings of each recording of a system that is asked", err=True)
+        often = counted(low, "rating") if low == high else f"{low} to {high} ratings"
+        typer.echo(f"{test}: {often} of each recording of a system that is asked", err=True)
     if listeners < len(material.systems):
         typer.echo(
-            f"{listeners} listeners are fewer than {len(material.systems)} systems, so that "
+            f"{counted(listeners, 'listener is', 'listeners are')} fewer than "
+            f"{len(material.systems)} systems, so that "
             "recordings and systems are not balanced; take a multiple",
             err=True,
         )
     typer.echo(
-        f"{output}: {listeners} sessions of about {made.minutes:.0f} minutes, {len(made.clips)} "
-        f"clips at {made.level:g} LUFS. Serve it: voicenym listen serve {output}",
+        f"{output}: {counted(listeners, 'session')} of about "
+        f"{counted(round(made.minutes), 'minute')}, {counted(len(made.clips), 'clip')} at "
+        f"{made.level:g} LUFS. Serve it: voicenym listen serve {output}",
         err=True,
     )
 

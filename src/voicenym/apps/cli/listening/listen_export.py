@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli.terminal.command_group import command, new_app
-from voicenym.errors import VoicenymError
+from voicenym.errors import VoicenymError, counted
 
 app = new_app()
 FORMATS = ("csv", "json", "tsv", "webmushra", "webmushra-config", "p808")
@@ -71,4 +71,4 @@ def export(
         "webmushra": other_tools.webmushra_answers,
     }
     write_private(output, texts[form](ratings))
-    typer.echo(f"{output}: {len(ratings)} ratings")
+    typer.echo(f"{output}: {counted(len(ratings), 'rating')}")

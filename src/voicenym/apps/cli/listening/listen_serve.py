@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from voicenym.apps.cli.terminal.command_group import command, new_app
+from voicenym.errors import counted
 
 app = new_app()
 network_option = partial(typer.Option, rich_help_panel="Network")
@@ -65,7 +66,7 @@ def serve(
         base = (base_url or address).rstrip("/")
         lines = [f"{name},{base}/#{token}" for name, token in tokens.items()]
         write_private(study / LINKS, "\n".join(["listener,link", *lines]) + "\n")
-        typer.echo(f"serving {len(found.sessions)} listeners at {base}", err=True)
+        typer.echo(f"serving {counted(len(found.sessions), 'listener')} at {base}", err=True)
         typer.echo(f"links, one for each listener: {study / LINKS}", err=True)
         typer.echo("stop with Ctrl-C; answers are stored as they come", err=True)
 

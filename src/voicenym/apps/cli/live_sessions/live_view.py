@@ -6,6 +6,8 @@ import math
 import sys
 from typing import TYPE_CHECKING, Any
 
+from voicenym.errors import counted
+
 if TYPE_CHECKING:
     from voicenym.apps.cli.anonymizing.batch_report import Messages
     from voicenym.live.live_state import LiveStatus
@@ -91,8 +93,8 @@ def panel(
         ("drop-outs", f"{status.dropouts} of {status.blocks} blocks"),
         (
             "faults",
-            f"{status.overloads} overloads, {status.failures} failures, {status.losses} lost "
-            "devices",
+            f"{counted(status.overloads, 'overload')}, {counted(status.failures, 'failure')}, "
+            f"{counted(status.losses, 'lost device')}",
         ),
     )
     for row in rows:

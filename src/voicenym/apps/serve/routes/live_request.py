@@ -13,6 +13,7 @@ from voicenym.apps.serve.live_processes.live_task import LiveTask
 from voicenym.apps.serve.service import Service
 from voicenym.apps.web.problem_details import Problem
 from voicenym.corpus import DEFAULT_SYSTEM
+from voicenym.errors import counted
 from voicenym.pseudonym import Key
 
 FIELDS = ("system", "settings", "speaker", "key_id", "rate")
@@ -89,7 +90,9 @@ def _object(text: str) -> Mapping[str, Any]:
         )
     if unknown := set(found) - set(FIELDS):
         raise Problem(
-            422, f"There are {len(unknown)} unknown fields.", f"Fields are {', '.join(FIELDS)}."
+            422,
+            f"The message has {counted(len(unknown), 'unknown field')}.",
+            f"Fields are {', '.join(FIELDS)}.",
         )
     return found
 
