@@ -24,12 +24,10 @@ from pathlib import Path
 
 import voicenym
 from voicenym.audio.atomic import sweep
+from voicenym.corpus.batches import earlier_run
 from voicenym.corpus.batches.batch import Job, Outcome, Summary, WorkerSettings
 from voicenym.corpus.batches.batch_task import Progress, Task, Worker, input_digest
 from voicenym.corpus.batches.earlier_run import (
-    check_recordings,
-    check_speakers,
-    check_stamps,
     is_as_logged,
     is_of,
 )
@@ -81,9 +79,7 @@ def run(
         items = sorted(items, key=lambda item: item.target)
     summary = Summary()
     with LocalRunState(job.log, len(items)) if state is None else state as state:
-        check_stamps(job, items, state)
-        check_speakers(job, items, state)
-        check_recordings(job, items, state)
+        earlier_run.check(job, items, state.lines)
         if begin is not None:
             begin()
         for folder in {item.target.parent for item in items} | _log_folder(job):

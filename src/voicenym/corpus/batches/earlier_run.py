@@ -4,7 +4,7 @@ may go on beside them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from voicenym.corpus.batches.batch import Job
@@ -13,11 +13,26 @@ from voicenym.corpus.batches.single_file import sha256_of
 from voicenym.corpus.plans.file_plan import Item
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.run_records.line_table import Line
-from voicenym.corpus.run_records.run_state import RunState, output_name, same_stamp
+from voicenym.corpus.run_records.run_state import output_name, same_stamp
 from voicenym.errors import CorpusError
 
 
-def check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
+def check(job: Job, items: Sequence[Item], lines: Mapping[str, Line]) -> None:
+    """Refuses to go on beside an earlier run whose voices or names do not fit; changes nothing.
+
+    Args:
+        job, items: of the run.
+        lines: of the earlier run's log, by output.
+
+    Raises:
+        CorpusError: its message names the output and the cure.
+    """
+    _check_stamps(job, items, lines)
+    _check_speakers(job, items, lines)
+    _check_recordings(job, items, lines)
+
+
+def _check_stamps(job: Job, items: Sequence[Item], lines: Mapping[str, Line]) -> None:
     """Stops the run before any work if an earlier run with other voices made outputs that stay
     beside those of this run, or if names of the originals would link drawn names to them.
 
@@ -25,7 +40,7 @@ def check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
     on the command line one by one, each a speaker of its own. Shards, whose lines count their
     ``recordings``, are of any speakers.
     """
-    if job.opaque and any("input" in line for line in state.lines.values()):
+    if job.opaque and any("input" in line for line in lines.values()):
         assert job.log is not None
         raise CorpusError(
             f"{job.log}: names the originals of an earlier run without --rename; choose a new "
@@ -33,7 +48,7 @@ def check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
         )
     if job.log is None:
         return
-    if not job.opaque and any(has_drawn_name(line) for line in state.lines.values()):
+    if not job.opaque and any(has_drawn_name(line) for line in lines.values()):
         # equal sounds would have both names: the log has their SHA-256
         raise CorpusError(
             f"{job.log}: is of an earlier run with --rename, whose drawn names this run would link "
@@ -41,7 +56,7 @@ def check_stamps(job: Job, items: Sequence[Item], state: RunState) -> None:
         )
     ours = {output_name(item.target, job.log) for item in items}
     folders = {_folder(output) for output in ours} - {""}
-    for output, line in state.lines.items():
+    for output, line in lines.items():
         mine, target = output in ours, job.log.parent / output
         if "sha256" not in line or (mine and job.overwrite):
             continue
@@ -64,18 +79,18 @@ def _folder(output: str) -> str:
     return first if rest else ""
 
 
-def check_speakers(job: Job, items: Sequence[Item], state: RunState) -> None:
+def _check_speakers(job: Job, items: Sequence[Item], lines: Mapping[str, Line]) -> None:
     """Refuses to change the voice of a speaker in an earlier run's log; see
     ``speaker_rule.agree``.
     """
-    if job.log is None or not state.lines or job.overwrite:
+    if job.log is None or not lines or job.overwrite:
         return
-    root, lines = job.log.parent, state.lines
+    root = job.log.parent
     people = {output_name(item.target, job.log): (item.speaker, item.former) for item in items}
     speaker_rule.agree(job.key, people, lines, (o for o in lines if (root / o).is_file()))
 
 
-def check_recordings(job: Job, items: Sequence[Item], state: RunState) -> None:
+def _check_recordings(job: Job, items: Sequence[Item], lines: Mapping[str, Line]) -> None:
     """Refuses a second voice of a recording whose output has another name in an earlier run.
 
     Another ``--speaker-level``, a recording that moved to another folder, and a folder with a new
@@ -89,7 +104,7 @@ def check_recordings(job: Job, items: Sequence[Item], state: RunState) -> None:
         return
     new = {output_name(item.target, job.log): item for item in items}
     own, others = job.stamp()["key_check"], dict[str, list[tuple[str, str]]]()
-    for output, line in state.lines.items():
+    for output, line in lines.items():
         if "sha256" not in line or not (job.log.parent / output).is_file():
             continue
         there = new.pop(output, None) is not None

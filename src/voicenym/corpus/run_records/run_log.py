@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -126,6 +126,19 @@ class RunLog:
     def _failed(self, error: BaseException) -> CorpusError:
         known = error if isinstance(error, AudioError) else write_failed(str(self.path), error)
         return CorpusError(str(known))
+
+
+def lines_before(log: Path | None) -> Mapping[str, Line]:
+    """Lines of a log by output, read beside a run that may write it; none without a log.
+
+    Raises:
+        CorpusError: as :meth:`RunLog.read`.
+    """
+    if log is None:
+        return {}
+    found = RunLog(log)
+    found.read()
+    return found.lines
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 from voicenym.corpus.batches.batch import Job
@@ -79,25 +79,25 @@ def _has_line(target: str, line: Line) -> bool:
         return False
 
 
-def check_stamps(job: Job, units: Sequence[Unit], state: RunState, stamp: Line) -> None:
+def check_stamps(job: Job, units: Sequence[Unit], lines: Mapping[str, Line], stamp: Line) -> None:
     """Stops the run before any work if an earlier run with other settings made outputs that stay
     beside those of this run, or if names of the originals would link drawn names to them.
 
     A speaker may be in any shard, so that all outputs in the folder must have voices of one key and
     system, also those that this run does not make. Settings of speakers may differ there.
     """
-    if job.opaque and any("input" in line for line in state.lines.values()):
+    if job.opaque and any("input" in line for line in lines.values()):
         raise CorpusError(
             "-o: the ledger there names the originals of an earlier run without --rename; choose a "
             "new folder with -o"
         )
-    if not job.opaque and any(has_drawn_name(line) for line in state.lines.values()):
+    if not job.opaque and any(has_drawn_name(line) for line in lines.values()):
         raise CorpusError(
             "-o: the ledger there is of an earlier run with --rename, whose drawn names this run "
             "would link to the original ones; add --rename, or choose a new folder with -o"
         )
     ours = {unit.name: unit for unit in units}
-    for output, line in state.lines.items():
+    for output, line in lines.items():
         unit = ours.get(output)
         if "sha256" not in line or (unit is not None and job.overwrite):
             continue

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from voicenym.corpus.run_records import run_log
 from voicenym.corpus.run_records.line_table import Line
 from voicenym.corpus.run_records.run_lock import lives
 from voicenym.corpus.run_records.run_log import LOG_NAME
@@ -172,6 +173,20 @@ def _holder(data: bytes) -> dict[str, object]:
     known = isinstance(content, dict) and isinstance(content.get("pid"), int) and "host" in content
     known = known and "output" not in content
     return content if known else {}
+
+
+def lines_before(output: str) -> Mapping[str, Line]:
+    """Lines of the ledger of an output folder, read beside a run that may write it.
+
+    Args:
+        output: path or URL.
+
+    Raises:
+        CorpusError: it cannot be read.
+    """
+    if store_locations.is_url(output):
+        return lines_of_store(output)
+    return run_log.lines_before(Path(output) / LOG_NAME)
 
 
 def ledger_of(output: str, names: list[str]) -> RunState:

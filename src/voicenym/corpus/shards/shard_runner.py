@@ -9,7 +9,7 @@ keeps their reasons, and a rerun reports them again without repeating the work.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -102,7 +102,7 @@ def run_shards(
     """
     run = _ShardRun(job, units, state, choice, _stamp(job, choice), report, fail_fast)
     with state:
-        check_stamps(job, units, state, run.stamp)
+        check_stamps(job, units, state.lines, run.stamp)
         folders = {Path(u.target).parent for u in units if not store_locations.is_url(u.target)}
         for folder in folders | {folder_for_temporary_files()}:
             sweep(folder)
@@ -119,6 +119,21 @@ def run_shards(
         outputs = [Path(target) for unit in units for target in unit.targets]
         timestamps.level([*outputs, job.log, *timestamps.folders_of(outputs, job.log.parent)])
     return run.summary
+
+
+def check_earlier(
+    job: Job, units: Sequence[Unit], lines: Mapping[str, Line], choice: SpeakerChoice
+) -> None:
+    """Refuses what :func:`run_shards` would because of an earlier run; changes nothing.
+
+    Args:
+        job, units, choice: of the run.
+        lines: of the ledger, by output.
+
+    Raises:
+        CorpusError: an earlier run had other settings.
+    """
+    check_stamps(job, units, lines, _stamp(job, choice))
 
 
 @dataclass

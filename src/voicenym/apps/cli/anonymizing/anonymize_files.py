@@ -65,9 +65,11 @@ def anonymize_files(
         VoicenymError: options that do not go together, or inputs or outputs that cannot be used.
         typer.Exit: a recording failed, or a folder could not be read.
     """
+    from voicenym.corpus.batches import earlier_run
     from voicenym.corpus.plans.file_plan import check_distinct
     from voicenym.corpus.plans.rename_map import check_place
     from voicenym.corpus.readers import similar_names
+    from voicenym.corpus.run_records.run_log import lines_before
 
     corpus = read_inputs(
         inputs,
@@ -93,7 +95,9 @@ def anonymize_files(
     say = options.say
     for line in similar_names.report({item.speaker for item in items}):
         say.warn(line)
+    job = _checked_job(system, options, corpus, items, names, edit)
     if options.dry_run:
+        earlier_run.check(job, items, lines_before(job.log))
         show_plan(items, renamed=names.rename and not names.show_names)
         if not corpus.is_dataset:
             account(map(Path, inputs), items, output, say, every=True)
@@ -102,7 +106,7 @@ def anonymize_files(
     if system.stored and (note := each_alone(items)):
         say(note)
     started = time.monotonic()
-    job, summary = _run(system, options, corpus, items, names, workers, engine, edit)
+    summary = _run(job, system, options, corpus, items, names, workers, engine)
     summarize(summary, items, job, started, say)
     complete = corpus.is_dataset or account(map(Path, inputs), items, output, say)
     if summary.done:
@@ -129,7 +133,38 @@ def _named_items(corpus: Inputs, names: NameOptions, key: Key, output: Path | No
     return corpus.items if corpus.is_dataset else renamed(corpus.items, key, output)
 
 
+def _checked_job(
+    system: RunSystem,
+    options: RunOptions,
+    corpus: Inputs,
+    items: list[Item],
+    names: NameOptions,
+    edit: EditSettings | None,
+) -> Job:
+    """Settings of the batch, whose outputs do not contradict those of an earlier run.
+
+    Raises:
+        VoicenymError: the run is refused; then nothing has changed.
+    """
+    from voicenym.corpus.run_records.run_log import LOG_NAME
+
+    log = None if corpus.folder is None else corpus.folder / LOG_NAME
+    job = system.job(options, opaque=names.rename, log=log, edit=edit)
+    _check_outputs(job, system, corpus, items, options.say)
+    if (edits := _edit_logs(job, system, options)) is not None:
+        edits.check(items)
+    return job
+
+
+def _edit_logs(job: Job, system: RunSystem, options: RunOptions) -> _EditLogs | None:
+    """Logs of removed words, where there is no log of the batch to hold them."""
+    if job.edit is None or job.log is not None:
+        return None
+    return _EditLogs(system, options, job.edit)
+
+
 def _run(
+    job: Job,
     system: RunSystem,
     options: RunOptions,
     corpus: Inputs,
@@ -137,8 +172,7 @@ def _run(
     names: NameOptions,
     workers: int | None,
     engine: Engine,
-    edit: EditSettings | None,
-) -> tuple[Job, Summary]:
+) -> Summary:
     """Anonymizes the items, and writes the tables that go with them.
 
     Raises:
@@ -146,16 +180,10 @@ def _run(
     """
     from voicenym.corpus.batches.batch_runner import Summary, level_times, run
     from voicenym.corpus.plans.rename_map import kept
-    from voicenym.corpus.run_records.run_log import LOG_NAME
 
-    log = None if corpus.folder is None else corpus.folder / LOG_NAME
-    job = system.job(options, opaque=names.rename, log=log, edit=edit)
-    _check_outputs(job, system, corpus, items, options.say)
     if workers is None:
         workers = workers_of_run(items, system.anonymizer, engine)
-    edits = None if edit is None or log is not None else _EditLogs(system, options, edit)
-    if edits is not None:
-        edits.check(items)
+    edits = _edit_logs(job, system, options)
     summary = Summary()
     with kept(names.mapping, items) as begin:
         try:
@@ -182,7 +210,7 @@ def _run(
                 tables = corpus.finish(summary)
                 if names.rename:
                     level_times(job, items, tables)  # once more, after what the tables read
-    return job, summary
+    return summary
 
 
 def _check_outputs(

@@ -117,7 +117,8 @@ def anonymize_shards(
         typer.Exit: a recording failed.
     """
     from voicenym.corpus.drawn_names import Names
-    from voicenym.corpus.shards import shard_plan
+    from voicenym.corpus.shards import shard_ledger, shard_plan
+    from voicenym.corpus.shards.shard_runner import check_earlier
 
     plan = shard_plan.plan_units(
         request.inputs,
@@ -128,13 +129,15 @@ def anonymize_shards(
         keep=request.choice.fields.keep,
     )
     say = options.say
+    job, choice, output = _prepared(system.job(options, opaque=opaque), request, plan)
     if options.dry_run:
+        check_earlier(job, plan.units, shard_ledger.lines_before(output), choice)
         for unit in plan.units:
             typer.echo(str(unit) if opaque else f"{unit}\t{unit.target}")
         _say_skipped(plan, say, every=True)
         say(f"{counted(len(plan.units), 'shard or file', 'shards and files')}; nothing was written")
         return
-    summary = _run(system.job(options, opaque=opaque), request, plan, options)
+    summary = _run(job, choice, output, request, plan, options)
     _say_skipped(plan, say)
     if summary.done:
         system.conclude(say, summary.recordings, summary.refused)
@@ -142,16 +145,13 @@ def anonymize_shards(
         raise typer.Exit(1)
 
 
-def _run(job: Job, request: ShardRequest, plan: ShardPlan, options: RunOptions) -> ShardSummary:
-    """Anonymizes the units of a plan, and writes the tables that go with them.
+def _prepared(job: Job, request: ShardRequest, plan: ShardPlan) -> tuple[Job, SpeakerChoice, str]:
+    """The job with its log, the speakers and fields, and the output's path or URL.
 
     Raises:
-        VoicenymError: the run is refused.
+        VoicenymError: tables that earlier runs did not write.
     """
-    from voicenym.corpus.plans import timestamps
     from voicenym.corpus.run_records.run_log import LOG_NAME
-    from voicenym.corpus.shards import shard_ledger
-    from voicenym.corpus.shards.shard_runner import run_shards
     from voicenym.corpus.shards.shard_survey import SpeakerChoice
     from voicenym.corpus.shards.stores import store_locations
 
@@ -162,6 +162,30 @@ def _run(job: Job, request: ShardRequest, plan: ShardPlan, options: RunOptions) 
         plan.check_tables()
     if not store_locations.is_url(output):
         job = replace(job, log=Path(output) / LOG_NAME)
+    return job, choice, output
+
+
+def _run(
+    job: Job,
+    choice: SpeakerChoice,
+    output: str,
+    request: ShardRequest,
+    plan: ShardPlan,
+    options: RunOptions,
+) -> ShardSummary:
+    """Anonymizes the units of a plan, and writes the tables that go with them.
+
+    Args:
+        job, choice, output: of :func:`_prepared`.
+        request, plan, options: of the command.
+
+    Raises:
+        VoicenymError: the run is refused.
+    """
+    from voicenym.corpus.plans import timestamps
+    from voicenym.corpus.shards import shard_ledger
+    from voicenym.corpus.shards.shard_runner import run_shards
+
     state = shard_ledger.ledger_of(output, [unit.name for unit in plan.units])
     started = time.monotonic()
     with BatchProgress(len(plan.units), options.say.quiet) as progress:
