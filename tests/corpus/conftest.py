@@ -1,8 +1,22 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import soundfile
+
+from voicenym.corpus.workers import ray_session
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patient_ray() -> Iterator[None]:
+    """Ray is started until it starts: it gives up after 15 seconds, which says how busy the machine
+    is, and nothing of the code. That a run gives up after some starts has a test of its own.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ray_session, "STARTS", 40)
+        yield
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
+from awaited import PATIENCE
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
@@ -42,7 +43,7 @@ class LiveClient:
     def event(self) -> dict:
         """The next event; answers before it are kept."""
         while True:
-            message = self.socket.recv(timeout=60)
+            message = self.socket.recv(timeout=PATIENCE)
             if isinstance(message, str):
                 return json.loads(message)
             self._keep(message)
@@ -60,7 +61,7 @@ class LiveClient:
     def answer(self) -> bool:
         """Takes messages up to the next answer; False if the session has ended."""
         while True:
-            message = self.socket.recv(timeout=60)
+            message = self.socket.recv(timeout=PATIENCE)
             if isinstance(message, bytes):
                 self._keep(message)
                 return True
@@ -115,7 +116,11 @@ def live(url: str, token: str | None = None, **fields) -> Iterator[LiveClient]:
     protocols = ["voicenym.live", *([f"bearer.{token}"] if token else [])]
     fields = {"rate": 16_000, **fields}
     address = f"{url.replace('http', 'ws', 1)}/v1/live"
-    with connect(address, subprotocols=protocols, close_timeout=2, max_queue=None) as socket:
+    # neither the start nor an answer to a ping is late, however busy the machine is
+    with connect(
+        address, subprotocols=protocols, open_timeout=PATIENCE, ping_interval=None,
+        close_timeout=2, max_queue=None,
+    ) as socket:  # fmt: skip
         with contextlib.suppress(ConnectionClosed):  # it may be refused already
             socket.send(json.dumps(fields))
         yield LiveClient(socket, fields["rate"])

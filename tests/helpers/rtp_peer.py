@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 
 import numpy
+from awaited import PATIENCE
 
 from voicenym.live.rtp.rtp_packet import RtpPacket, parsed
 from voicenym.live.rtp.rtp_payload import RtpPayload
@@ -25,7 +26,7 @@ class Peer:
     def __init__(self, payload: RtpPayload, ssrc: int = 1234) -> None:
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self.socket.bind(("127.0.0.1", 0))
-        self.socket.settimeout(5.0)
+        self.socket.settimeout(PATIENCE)
         self.address = self.socket.getsockname()
         self.payload, self.ssrc = payload, ssrc
         self.sequence, self.timestamp, self.sent = 65_530, 2**32 - 800, 0

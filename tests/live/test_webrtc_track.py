@@ -9,6 +9,7 @@ import threading
 import numpy
 import pytest
 import torch
+from awaited import PATIENCE
 from live_line import Clock, Negative
 
 import voicenym
@@ -93,7 +94,7 @@ def test_a_system_that_hangs_gives_silence_and_late_frames_are_dropped():
 
     def disturb(number, out):
         if number == 3:
-            go.wait(60)
+            go.wait(PATIENCE)
         return out
 
     samples = numpy.repeat(numpy.linspace(0.1, 0.9, 60, dtype=numpy.float32), COUNT)
@@ -103,7 +104,7 @@ def test_a_system_that_hangs_gives_silence_and_late_frames_are_dropped():
         track.voice = FrameAnonymizer(lambda rate: Negative(0, disturb), Clock())
         found = []
         for n in range(60):
-            track._wait = 0.01 if 2 <= n < 20 else 60.0
+            track._wait = 0.01 if 2 <= n < 20 else PATIENCE
             if n == 20:
                 go.set()
                 while not track._late.done():
@@ -150,7 +151,7 @@ def test_a_stopped_track_stops_its_source_and_ends():
         assert source.readyState == "ended"
         with pytest.raises(MediaStreamError):
             await track.recv()
-        track._worker.join(10)
+        track._worker.join(PATIENCE)
         assert not track._worker.is_alive()
 
     asyncio.run(call())
@@ -167,7 +168,7 @@ def connected(monkeypatch, samples, make, wanted, **spoken):
         near, far = RTCPeerConnection(), RTCPeerConnection()
         arrived = asyncio.get_running_loop().create_future()
         far.on("track", lambda track: arrived.done() or arrived.set_result(track))
-        track = AnonymizedTrack(Spoken(samples, paced=True, **spoken), make, 60.0)
+        track = AnonymizedTrack(Spoken(samples, paced=True, **spoken), make, PATIENCE)
         near.addTrack(track)
         await near.setLocalDescription(await near.createOffer())
         await far.setRemoteDescription(near.localDescription)
@@ -175,9 +176,9 @@ def connected(monkeypatch, samples, make, wanted, **spoken):
         await near.setRemoteDescription(far.localDescription)
         found = []
         try:
-            heard = await asyncio.wait_for(arrived, 60)
+            heard = await asyncio.wait_for(arrived, PATIENCE)
             while sum(map(len, found)) < wanted:
-                frame = await asyncio.wait_for(heard.recv(), 60)
+                frame = await asyncio.wait_for(heard.recv(), PATIENCE)
                 assert (frame.sample_rate, frame.layout.name) == (RATE, "stereo")
                 found.append(read(frame)[::2])
         except MediaStreamError:

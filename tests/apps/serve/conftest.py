@@ -15,9 +15,7 @@ import httpx
 import numpy as np
 import pytest
 import soundfile
-
-SECONDS_TO_ANSWER = 60
-"""How long a server may leave its first request without an answer."""
+from awaited import PATIENCE, until
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Server:
     def client(self, name: str = "anna", **options) -> httpx.Client:
         """Client with a token."""
         headers = {"authorization": f"Bearer {self.tokens[name]}"} if self.tokens else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=120, **options)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=PATIENCE, **options)
 
     def left(self) -> list[Path]:
         """Files of recordings that are there now: folders may vanish while they are listed."""
@@ -54,11 +52,8 @@ class Server:
 
     def is_wiped(self) -> bool:
         """Whether nothing is left soon: a client has its answer before the server wipes it."""
-        for _ in range(600):
-            if not self.left():
-                return True
-            time.sleep(0.1)
-        return False
+        until(lambda: not self.left())
+        return True
 
     def workers(self) -> list[int]:
         """Process ids of the workers: copies of the copied process."""
@@ -106,7 +101,7 @@ def serving(
             while b"serves at" not in (text := log.read_bytes()):
                 assert process.poll() is None, text.decode()
             url = text.decode().split("serves at ")[1].split()[0]
-            end = time.monotonic() + SECONDS_TO_ANSWER
+            end = time.monotonic() + PATIENCE
             while True:
                 try:
                     httpx.get(f"{url}/health", verify=verify).raise_for_status()
@@ -118,7 +113,7 @@ def serving(
             yield Server(url, process, folder, tokens, log)
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE)
 
 
 @pytest.fixture(scope="session")

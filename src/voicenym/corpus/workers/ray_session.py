@@ -193,8 +193,9 @@ def _start_node(folder: Path, workers: int) -> None:
 
 
 def _no_start(folder: Path, error: Exception) -> CorpusError:
+    often = "once" if STARTS == 1 else f"{STARTS} times"
     return CorpusError(
-        f"Ray cannot start on this machine ({_first_line(error)}); tried {STARTS} times, and its "
+        f"Ray cannot start on this machine ({_first_line(error)}); tried {often}, and its "
         "node gives up after 15 seconds where other programs keep the processors busy: run again "
         f"when there are fewer, free some memory and some space in {folder.parent}, or leave out "
         "--engine ray"

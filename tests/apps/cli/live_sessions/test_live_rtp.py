@@ -17,12 +17,17 @@ from pathlib import Path
 
 import numpy
 import pytest
+from awaited import PATIENCE
 from rtp_peer import Peer
 
 from voicenym.live.rtp.rtp_payload import payload
 
 HELPERS = Path(__file__).resolve().parents[3] / "helpers"
 COUNT = 160
+POLL = 0.02
+"""Seconds of a packet, after which the next one goes out."""
+POLL = 0.02
+"""Seconds of a packet, after which the next one goes out."""
 MU_LAW = payload("pcmu")
 SOUND = "aevalsrc=0.4*abs(sin(2*PI*220*t)):s=8000"
 """Source of ffmpeg: never below zero, with a pitch of 440 Hz."""
@@ -76,7 +81,7 @@ class Terminal:
     def packet(self):
         """The caller speaks for a packet; what comes back, if anything does."""
         self.peer.send(self.peer.packet(numpy.full(COUNT, 0.5, numpy.float32)), self.port)
-        self.peer.socket.settimeout(0.02)
+        self.peer.socket.settimeout(POLL)
         try:
             data, sender = self.peer.socket.recvfrom(2_000)
             if sender[1] != self.port:
@@ -93,7 +98,7 @@ class Terminal:
     def until(self, wanted, count=10):
         """Speak until so many packets in a row are as wanted."""
         run = 0
-        for _ in range(6_000):
+        for _ in range(round(PATIENCE / POLL)):
             out = self.packet()
             if out is None:
                 if self.process.poll() is not None:
@@ -107,16 +112,16 @@ class Terminal:
 
     def says(self, text):
         """Speak until the screen, which is drawn at intervals, has shown a text."""
-        for _ in range(6_000):
+        for _ in range(round(PATIENCE / POLL)):
             if text in self.screen:
                 return
             self.packet()
         raise AssertionError(f"it was not shown: {self.screen[-2_000:]!r}")
 
     def end(self):
-        for _ in range(6_000):
+        for _ in range(round(PATIENCE / POLL)):
             try:
-                return self.process.wait(0.02)
+                return self.process.wait(POLL)
             except subprocess.TimeoutExpired:
                 self.packet()  # reads what the command writes
         raise AssertionError(f"it did not end: {self.screen[-2_000:]!r}")
@@ -177,6 +182,15 @@ def test_ctrl_c_ends_it_and_leaves_the_terminal_as_it_was(terminal):
     assert termios.tcgetattr(terminal.slave) == terminal.before
 
 
+def until_it_sounds(port):
+    """Waits for sound at a port of A-law: ffmpeg gives up after ten seconds without a packet."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as first:
+        first.bind(("127.0.0.1", port))
+        first.settimeout(PATIENCE)
+        while not (payload("pcma").decode(first.recv(2_000)[12:]) < -0.1).any():
+            pass
+
+
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="needs ffmpeg")
 def test_ffmpeg_sends_the_caller_and_hears_the_agent_s_leg(tmp_path):
     """A caller at one ffmpeg, the agent at another one, both in A-law."""
@@ -201,11 +215,12 @@ def test_ffmpeg_sends_the_caller_and_hears_the_agent_s_leg(tmp_path):
         sender = subprocess.Popen(
             [
                 *quiet, "-re", "-f", "lavfi", "-i", SOUND, "-t",
-                "60", "-c:a", "pcm_alaw", "-f", "rtp", f"rtp://127.0.0.1:{caller}?pkt_size=172",
+                str(PATIENCE), "-c:a", "pcm_alaw", "-f", "rtp", f"rtp://127.0.0.1:{caller}?pkt_size=172",
             ],
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
         programs.append(sender)
+        until_it_sounds(agent_peer)
         hearer = subprocess.Popen(
             [
                 *quiet, "-protocol_whitelist", "file,udp,rtp", "-i", str(description), "-t", "4",
@@ -214,7 +229,7 @@ def test_ffmpeg_sends_the_caller_and_hears_the_agent_s_leg(tmp_path):
             stdin=subprocess.DEVNULL,
         )  # fmt: skip
         programs.append(hearer)
-        assert hearer.wait(120) == 0
+        assert hearer.wait(PATIENCE) == 0
     finally:
         for one in programs:
             one.terminate()

@@ -17,7 +17,7 @@ import httpx
 import numpy as np
 import pytest
 import soundfile
-from awaited import until
+from awaited import PATIENCE, until
 
 pytest.importorskip("websockets")
 
@@ -71,7 +71,7 @@ def closed(client, begun=True):
     while (event := client.event())["event"] != "problem":
         assert begun or event["event"] != "ready", "the session begins"
     with pytest.raises(ConnectionClosed) as caught:
-        client.socket.recv(timeout=60)
+        client.socket.recv(timeout=PATIENCE)
     assert caught.value.rcvd.code == 4000 + event["status"]
     assert caught.value.rcvd.reason.startswith(event["detail"][:60])
     assert event["cure"]
@@ -96,7 +96,7 @@ def test_a_client_that_never_sends_sound_does_not_keep_its_worker(monkeypatch):
 
     async def run():
         session = live_socket._Session(Client(), Worker(), 16_000)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(session.inward(), session.outward(), session.idle())
 
     with pytest.raises(Problem, match="No sound came") as caught:
@@ -194,11 +194,13 @@ def test_a_first_message_that_is_no_request_is_refused(own, first):
     from websockets.sync.client import connect
 
     protocols = ["voicenym.live", f"bearer.{own.tokens['anna']}"]
-    with connect(f"{own.url.replace('http', 'ws')}/v1/live", subprotocols=protocols) as found:
+    with connect(
+        f"{own.url.replace('http', 'ws')}/v1/live", subprotocols=protocols, open_timeout=PATIENCE
+    ) as found:
         found.send(first)
-        assert json.loads(found.recv(timeout=60))["status"] == 400
+        assert json.loads(found.recv(timeout=PATIENCE))["status"] == 400
         with pytest.raises(ConnectionClosed) as caught:
-            found.recv(timeout=60)
+            found.recv(timeout=PATIENCE)
         assert caught.value.rcvd.code == 4400
 
 
@@ -255,7 +257,7 @@ def test_bytes_that_are_no_frames_of_web_sockets_end_the_session(own, data):
     )
     first = json.dumps({"system": "mcadams", "rate": 16_000}).encode()
     masked = b"\x81" + bytes([0x80 | len(first)]) + bytes(4) + first
-    with socket.create_connection((host, int(port)), timeout=60) as client:
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
         client.sendall(head.encode())
         assert b" 101 " in client.recv(4096)
         client.sendall(masked)
@@ -332,7 +334,7 @@ def test_a_client_that_takes_no_answers_is_refused(own, voice):
             client.heard = 0
         assert ended
         with pytest.raises(ConnectionClosed) as caught:
-            client.socket.recv(timeout=60)
+            client.socket.recv(timeout=PATIENCE)
         assert caught.value.rcvd.code == 4408
         assert 5 * 16_000 <= client.sent < 7 * 16_000
 

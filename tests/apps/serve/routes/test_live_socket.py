@@ -6,6 +6,7 @@ import asyncio
 from types import SimpleNamespace
 
 import pytest
+from awaited import PATIENCE
 
 pytest.importorskip("fastapi")
 
@@ -62,7 +63,7 @@ def test_a_session_ends_while_an_answer_is_being_sent(ticks):
         service = SimpleNamespace(live=SimpleNamespace(limits=limits))
         socket = live_socket.LiveSocket(service)
         wanted = SimpleNamespace(task=SimpleNamespace(rate=RATE))
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await socket._run(live_socket._Client(receive, send), Worker(), wanted)
 
     with pytest.raises(Problem, match="A frame is text"):
