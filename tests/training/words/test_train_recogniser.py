@@ -111,7 +111,7 @@ def test_noise_speed_blanks_and_half_precision_leave_the_loss_finite(tmp_path, s
     outcome = train(
         model, more, speech, config, tmp_path / "run", machine=half, say=messages.append
     )
-    assert messages[0] == "1 of 5 utterances are left out: without text"
+    assert messages[0] == "1 of 5 utterances left out: without text"
     assert np.isfinite(outcome.best)
 
 
