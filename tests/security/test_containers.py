@@ -298,7 +298,7 @@ def riff(channels: int, rate: int, data: bytes) -> bytes:
 def test_forms_that_no_recorder_makes_are_refused(tmp_path, channels, rate):
     (tmp_path / "a.wav").write_bytes(riff(channels, rate, bytes(2 * channels * 100)))
     with pytest.raises(
-        AudioError, match=rf"a\.wav: says that it has {channels} channels? at {rate}"
+        AudioError, match=rf"a\.wav: says that it has {channels:,} channels? at {rate}"
     ):
         open_reader(tmp_path / "a.wav")
 

@@ -66,6 +66,7 @@ class LineMeasurement:
     def text(self) -> str:
         """Lines for a terminal."""
         share = self.dropouts / self.blocks if self.blocks else float("nan")
+        there = "" if self.processors is None else counted(self.processors, "processor")
         machine = "" if self.machine_load is None else f", {self.machine_load:.1f} wanted"
         lines = [
             f"{self.system} at {self.rate} Hz for {self.seconds:g} s",
@@ -80,7 +81,7 @@ class LineMeasurement:
             f"{counted(self.failures, 'failure')}, "
             f"{counted(self.losses, 'lost device')}",
             f"load       {100 * self.load:.0f} % of one core, at most {100 * self.peak_load:.0f} % "
-            f"of a block ({counted(self.processors, 'processor')}{machine})",
+            f"of a block ({there or 'processors unknown'}{machine})",
         ]
         return "\n".join([*lines, *self.messages])
 
