@@ -130,6 +130,42 @@ def test_a_delay_changes_nothing_but_streams(speech):
         voicenym.load("word-codes", delay="none")
 
 
+@pytest.mark.parametrize("delay", ["usual", "short"])
+def test_streams_are_of_soft_units_unless_codes_are_asked_for(speech, delay):
+    usual, codes = (live(speech, delay=delay, **given) for given in ({}, {"units": "codes"}))
+    assert torch.equal(usual, live(speech, delay=delay, units="soft"))
+    assert torch.equal(codes, live(speech, delay=delay, revision=8))
+    assert torch.equal(usual, live(speech, delay=delay, revision=8, units="soft"))
+    assert not torch.equal(usual, codes)
+    # the same is said
+    wanted = words(codes)
+    assert likeness(wanted, words(usual)) > likeness(wanted, wanted.roll(7, 0)) + 0.3
+
+
+def test_recordings_are_of_codes_unless_soft_units_are_asked_for(speech):
+    audio, pseudonym = voicenym.Audio(speech, RATE), KEY.pseudonym("anna")
+    usual, codes, soft, kept, soft_kept = (
+        voicenym.load("word-codes", **given)(audio, pseudonym).samples
+        for given in (
+            {},
+            {"units": "codes"},
+            {"units": "soft"},
+            {"accent": "kept"},
+            {"accent": "kept", "units": "soft"},
+        )
+    )
+    assert torch.equal(usual, codes)
+    assert likeness(words(usual), words(soft)) > likeness(words(usual), words(kept))
+    assert not torch.equal(usual, soft)
+    assert not torch.equal(kept, soft_kept)
+
+
+@pytest.mark.parametrize("settings", [{"accent": "native"}, {"revision": 3}])
+def test_soft_units_of_native_codes_without_an_accent_are_refused(settings):
+    with pytest.raises(UnknownSystemError, match="units=soft needs accent=drawn or accent=kept"):
+        voicenym.load("word-codes", units="soft", **settings)
+
+
 def test_words_are_those_of_the_recording_in_other_voices(speech):
     whole = voicenym.load("word-codes", timing="kept")
     wanted = words(whole(voicenym.Audio(speech, RATE), KEY.pseudonym("anna")).samples)

@@ -26,6 +26,7 @@ from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.pipeline_system import Pipeline
 from voicenym.resynthesis.pipeline.profile_reader import nobody
 from voicenym.resynthesis.pipeline.prosody_settings import NATIVE, Prosody
+from voicenym.resynthesis.pipeline.units_setting import CODES, SOFT, check_content, check_name
 
 DELAYS: Mapping[str, LiveSteps | None] = {USUAL: None, SHORT: LiveSteps(2, 2)}
 """Steps of live streams by the delay that is asked for; None for those of the live encoder."""
@@ -60,6 +61,9 @@ class WordCodes(Pipeline):
             processor has it, in which one code in a hundred differs.
         delay: of live streams: ``usual``, or ``short``, which is 0.16 s shorter and loses more
             words, from revision 8 on.
+        units: ``codes`` or ``soft``, means of the codes' vectors weighted by how near each is
+            (:mod:`voicenym.nets.content.soft_units`); default: ``codes``, and from revision 9 on
+            ``soft`` in live streams whose accent is drawn.
 
     Attributes:
         live_encoder_from: revision from which live streams of the bundled weights have the live
@@ -67,6 +71,8 @@ class WordCodes(Pipeline):
             one's own have it where it is there.
         of_recordings_alone: revision that changed recordings, and not live streams.
         short_delay_from: revision from which the bundled live encoder knows short delays.
+        soft_streams_from: revision from which live streams are of soft units, if the setting names
+            none.
     """
 
     f0: str = "predicted"
@@ -76,20 +82,23 @@ class WordCodes(Pipeline):
     sex: Rule = "any"
     precision: str = SINGLE
     delay: str = USUAL
+    units: str = ""
 
     streams: ClassVar[bool] = True
     running_averages: ClassVar[bool] = True
-    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5, 6, 7, 8)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4, 5, 6, 7, 8, 9)
     unnamed_values: ClassVar[Mapping[str, Any]] = {
         "precision": SINGLE,
         "delay": USUAL,
         "accent": "",
+        "units": "",
     }
     coarse_silence_from: ClassVar[int] = 5
     live_encoder_from: ClassVar[int] = 6
     of_recordings_alone: ClassVar[int] = 7
     short_delay_from: ClassVar[int] = 8
-    last_live_revision: ClassVar[int] = 8
+    soft_streams_from: ClassVar[int] = 9
+    last_live_revision: ClassVar[int] = 9
     folder_name: ClassVar[str] = "ssl"
     card: ClassVar[Card] = Card(
         name="word-codes",
@@ -167,6 +176,7 @@ class WordCodes(Pipeline):
             )
         if self.delay != USUAL and self.accent not in ("", "drawn"):
             raise self._no_such_delay()
+        check_name(self.card.name, self.units or CODES)
 
     @property
     def parts(self) -> Assembly:
@@ -182,7 +192,12 @@ class WordCodes(Pipeline):
         level = self.level or ("fixed" if revision >= 2 else "drawn")
         accent = self.accent or self._accent_of(revision)
         found = Prosody.of(self.f0, self.noise, level, self.timing, accent)
-        return self.with_silence_of(revision, found)
+        if self.units == SOFT and accent == "native":
+            raise UnknownSystemError(
+                f"{self.card.name}: units=soft needs accent=drawn or accent=kept; native readings "
+                "without an accent are codes"
+            )
+        return self.with_silence_of(revision, replace(found, soft=self.units == SOFT))
 
     def _accent_of(self, revision: int) -> str:
         """Accent of a revision, if the setting names none."""
@@ -236,7 +251,10 @@ class WordCodes(Pipeline):
         ):
             raise self._no_such_delay()
         voice = self.voice(pseudonyms, nobody(len(pseudonyms), parts))
-        return LiveCore(parts, voice, accent, self.device, bool(self.language), steps)
+        known = bool(self.language)
+        usual = SOFT if revision >= self.soft_streams_from and accent == "drawn" else CODES
+        soft = (self.units or usual) == SOFT
+        return LiveCore(parts, voice, accent, self.device, known, steps, soft)
 
     def _no_such_delay(self) -> UnknownSystemError:
         """The error of a delay that the accent, the weights or the revision do not allow."""
@@ -274,6 +292,7 @@ class WordCodes(Pipeline):
     def check(self) -> None:
         super().check()
         self.synthesizer_of(self.revision or self.revisions[-1])
+        check_content(self.card.name, self.units, self.parts.content, self.folder)
         if self.prosody.accent in NATIVE:
             assembly.part(self.folder, self.prosody.accent)
 

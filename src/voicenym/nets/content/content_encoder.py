@@ -100,6 +100,7 @@ class Content(Network):
         accent: str = "native",
         drawn: DrawnAccent | None = None,
         coarse_silence: bool = False,
+        soft: bool = False,
     ) -> torch.Tensor:
         """Content frames of ``[batch, time]`` as a native reading of the same words has them, with
         the encoder of :meth:`take_native`.
@@ -110,7 +111,7 @@ class Content(Network):
             drawn: accents of the rows, of the encoder's
                 :meth:`~voicenym.nets.content.word_code_encoder.WordCodeEncoder.drawn`; None for
                 none.
-            coarse_silence: as of :meth:`with_language_score`.
+            coarse_silence, soft: as of :meth:`with_language_score`.
 
         Raises:
             VoicenymError: this encoder has none.

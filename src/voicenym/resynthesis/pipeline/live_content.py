@@ -35,7 +35,7 @@ class StepContent(NamedTuple):
     """Content of a step, and of what is known before and after it.
 
     Args:
-        entries: ``[frame, element]``, codebook vectors.
+        entries: ``[frame, element]``, codebook vectors, or soft units.
         silent: ``[frame]`` bool, the code of silent places.
         before: frames of both before the step.
     """
@@ -106,6 +106,7 @@ class WindowContent:
         accent: of the content, ``kept``, ``native`` or ``drawn``.
         drawn: what is drawn; None for none.
         language: receives the scores of the steps.
+        soft: whether frames are soft units in place of codes.
     """
 
     def __init__(
@@ -114,9 +115,10 @@ class WindowContent:
         accent: str,
         drawn: DrawnAccent | None,
         language: LanguageCheck,
+        soft: bool = False,
     ) -> None:
         self._content, self._accent, self._drawn = content, accent, drawn
-        self._language = language
+        self._language, self._soft = language, soft
         self._scores = torch.zeros(0)
 
     @property
@@ -128,7 +130,7 @@ class WindowContent:
     def frames(self, window: Window, samples: torch.Tensor) -> StepContent:
         hop = self._content.hop
         padded = torch.nn.functional.pad(samples, (0, -len(samples) % hop))
-        found = self._content.live(padded, self._accent, self._drawn)
+        found = self._content.live(padded, self._accent, self._drawn, self._soft)
         before = window.before // hop
         self._scores = found.scores[before:]
         return StepContent(found.entries, found.silent, before)
@@ -153,6 +155,7 @@ class ChunkContent:
         drawn: the accent; None for none.
         language: receives scores by the encoder of whole recordings, :data:`LANGUAGE_SECONDS` late.
         steps: of the stream; by default those of the network.
+        soft: whether frames are soft units in place of codes.
     """
 
     def __init__(
@@ -164,11 +167,12 @@ class ChunkContent:
         drawn: DrawnAccent | None,
         language: LanguageCheck,
         steps: LiveSteps | None = None,
+        soft: bool = False,
     ) -> None:
         self._content, self._head, self._drawn = content, head, drawn
         steps = steps or LiveSteps(network.sizes.chunk, network.sizes.ahead)
         self._stream = LiveCodeStream(network, encoder, head, steps.ahead, steps.chunk)
-        self._language = language
+        self._language, self._soft = language, soft
         self._ahead = steps.ahead * STATE
         self._entries = encoder.window.new_zeros(0, content.size)
         self._silent = torch.zeros(0, dtype=torch.bool, device=encoder.window.device)
@@ -189,7 +193,8 @@ class ChunkContent:
             whole = window.before + chunk + after
             samples = torch.nn.functional.pad(samples[:whole], (0, max(0, whole - len(samples))))
         found = self._stream.step(samples, last)
-        entries, silent = self._content.spoken(torch.cat(found)[None], self._head, self._drawn)
+        vectors = torch.cat(found)[None]
+        entries, silent = self._content.spoken(vectors, self._head, self._drawn, self._soft)
         before, own = len(self._entries), len(found.own)
         entries = torch.cat([self._entries, entries[0]])
         silent = torch.cat([self._silent, silent[0]])

@@ -57,6 +57,7 @@ class LiveCore:
         language_known: whether the user says that the speech is of the language of the weights;
             else speech of another one is silent once it is detected.
         steps: of a live encoder; by default its own.
+        soft: whether content is soft units in place of codes.
 
     Raises:
         VoicenymError: parts that do not work live.
@@ -70,6 +71,7 @@ class LiveCore:
         device: str = "cpu",
         language_known: bool = False,
         steps: LiveSteps | None = None,
+        soft: bool = False,
     ) -> None:
         content, synthesizer = parts.content, parts.synthesizer
         if (
@@ -91,12 +93,12 @@ class LiveCore:
             encoder = network.of_encoder.changed(content.encoder)
             head = network.of_head.changed(parts.natives["drawn"])
             sources = [
-                ChunkContent(content, network, encoder, head, own.accents, language, steps)
+                ChunkContent(content, network, encoder, head, own.accents, language, steps, soft)
                 for own, language in zip(rows, languages, strict=True)
             ]
         else:
             sources = [
-                WindowContent(content, accent, own.accents, language)
+                WindowContent(content, accent, own.accents, language, soft)
                 for own, language in zip(rows, languages, strict=True)
             ]
         sizes = sources[0].sizes

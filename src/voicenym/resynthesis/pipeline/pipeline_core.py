@@ -208,7 +208,9 @@ class _Group(Group):
         features, scores = parts.content.with_language_score(samples, coarse_silence, soft)
         if accent in NATIVE:
             drawn = self._voice.accents if accent == "drawn" else None
-            features = parts.content.native(samples, accent, drawn, coarse_silence)
+            features = parts.content.native(
+                samples, accent, drawn, coarse_silence, self._prosody.soft
+            )
         own = frames_within(parts, window.before, kept)
         here = slice(window.before, window.before + kept)
         self.language.add(None if scores is None else scores[:, own], samples[:, here])

@@ -255,7 +255,7 @@ class Pipeline(Anonymizer):
             tempo=self.prosody.needs_phrases,
             durations=self.content_kinds if self.prosody.changes_length else (),
             coarse_silence=self.prosody.coarse_silence,
-            soft=self.prosody.soft,
+            soft=self.prosody.content_kind.soft,
             intonation=self.prosody.shaped,
         )
 

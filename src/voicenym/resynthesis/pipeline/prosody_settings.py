@@ -106,8 +106,11 @@ class Prosody:
 
     @property
     def content_kind(self) -> ContentKind:
-        """Which content frames are needed."""
-        return ContentKind(self.accent, self.coarse_silence, self.soft)
+        """Which content frames are needed. Those of a native reading are kept before they are codes
+        or soft units, so that they are the same for both.
+        """
+        soft = self.soft and self.accent not in NATIVE
+        return ContentKind(self.accent, self.coarse_silence, soft)
 
     @property
     def targeted(self) -> bool:

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from voicenym.errors import UnknownSystemError
 from voicenym.resynthesis.pipeline.prosody_settings import Prosody
+from voicenym.resynthesis.pipeline.units_setting import CODES, SOFT, check_content, check_name
 from voicenym.resynthesis.pipeline.vocoder_setting import VocoderSetting
-
-UNITS = ("codes", "soft")
 
 
 @dataclass(frozen=True)
@@ -24,26 +22,18 @@ class SslPipeline(VocoderSetting):
             inverse-STFT vocoder; empty: that of the weights.
     """
 
-    units: str = "codes"
+    units: str = CODES
 
     other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan",)
     folder_name: ClassVar[str] = "ssl"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.units not in UNITS:
-            raise UnknownSystemError(
-                f"{self.card.name}: units is {' or '.join(UNITS)}, not {self.units!r}"
-            )
+        check_name(self.card.name, self.units)
 
     def prosody_of(self, revision: int) -> Prosody:
-        return replace(super().prosody_of(revision), soft=self.units == "soft")
+        return replace(super().prosody_of(revision), soft=self.units == SOFT)
 
     def check(self) -> None:
         super().check()
-        content = self.parts.content
-        if self.units == "soft" and not content.has_codes:
-            raise UnknownSystemError(
-                f"{self.card.name}: units=soft makes soft units of word codes, and the content of "
-                f"{self.folder} is {content.kind}, which has no codes; leave it out"
-            )
+        check_content(self.card.name, self.units, self.parts.content, self.folder)

@@ -39,7 +39,7 @@ class LiveFrames(NamedTuple):
     """Content of a window of a live stream.
 
     Args:
-        entries: ``[frame, element]``, codebook vectors.
+        entries: ``[frame, element]``, codebook vectors, or soft units.
         silent: ``[frame]`` bool, the code of silent places; false where there is none.
         scores: ``[frame, kind]``, as of :meth:`WordCodeContent.with_language_score`.
     """
@@ -139,19 +139,24 @@ class WordCodeContent(Content):
         accent: str = "native",
         drawn: DrawnAccent | None = None,
         coarse_silence: bool = False,
+        soft: bool = False,
     ) -> torch.Tensor:
         encoder = self._natives.get(accent)
         if encoder is None:
-            return super().native(waveforms, accent, drawn, coarse_silence)
+            return super().native(waveforms, accent, drawn, coarse_silence, soft)
         if not self.frames_of(waveforms.shape[1]):
             return self(waveforms)
         found = self._found(self._whole(waveforms), coarse_silence).natives[accent]
         if not encoder.accents:
             return self._entries(found.transpose(1, 2).long())
-        return self.spoken(found.float() / STEPS, encoder, drawn)[0]
+        return self.spoken(found.float() / STEPS, encoder, drawn, soft)[0]
 
     def spoken(
-        self, vectors: torch.Tensor, encoder: WordCodeEncoder, drawn: DrawnAccent | None = None
+        self,
+        vectors: torch.Tensor,
+        encoder: WordCodeEncoder,
+        drawn: DrawnAccent | None = None,
+        soft: bool = False,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Codebook vectors ``[row, frame, element]`` nearest to an encoder's vectors, and whether
         frames are silent ``[row, frame]``; they are not where the encoder has no code of silence.
@@ -160,15 +165,23 @@ class WordCodeContent(Content):
             vectors: ``[row, frame, element]``.
             encoder: that they are of.
             drawn: the accent of the rows; silent frames stay as they are.
+            soft: whether frames that are not silent are soft units
+                (:mod:`voicenym.nets.content.soft_units`) in place of the nearest vectors.
         """
         codes = self._nearest(vectors)
         silent = torch.zeros_like(codes, dtype=torch.bool)
+        moved = vectors
         if encoder.accents:
             silent = codes == encoder.silence
             if drawn is not None:
-                moved = self._nearest(drawn_accent.changed(vectors, encoder.centre, drawn))
-                codes = torch.where(silent, codes, moved)
-        return self._entries(codes), silent[:, 0]
+                moved = drawn_accent.changed(vectors, encoder.centre, drawn)
+        if soft:
+            entries = soft_units(moved, self.codes.quantizer.vectors)
+        else:
+            entries = self._entries(codes if moved is vectors else self._nearest(moved))
+        # silence stays as it is, whatever the accent
+        found = torch.where(silent[:, 0, :, None], self._entries(codes), entries)
+        return found, silent[:, 0]
 
     def take_native(self, encoder: Network, accent: str = "native") -> None:
         if not isinstance(encoder, WordCodeEncoder):
@@ -239,7 +252,11 @@ class WordCodeContent(Content):
 
     @torch.inference_mode()
     def live(
-        self, waveform: torch.Tensor, accent: str = "kept", drawn: DrawnAccent | None = None
+        self,
+        waveform: torch.Tensor,
+        accent: str = "kept",
+        drawn: DrawnAccent | None = None,
+        soft: bool = False,
     ) -> LiveFrames:
         """Content of a window ``[time]`` of a live stream, in whole frames.
 
@@ -250,6 +267,7 @@ class WordCodeContent(Content):
             waveform: of whole frames, up to :attr:`most_samples`.
             accent: which encoder, of :meth:`take_native`; ``kept``: the recording's own codes.
             drawn: the accent, ``[1, element]`` each; None for none.
+            soft: as of :meth:`spoken`.
 
         Raises:
             VoicenymError: no such encoder.
@@ -263,12 +281,16 @@ class WordCodeContent(Content):
         scores = self._scored(means, misfit)
         if accent == "kept":
             silent = torch.zeros_like(codes[0, 0], dtype=torch.bool)
-            return LiveFrames(self._entries(codes)[0], silent, scores[0])
+            entries = self._entries(codes)
+            if soft:
+                vectors = self.codes.encoded(states, counts)
+                entries = soft_units(vectors, self.codes.quantizer.vectors)
+            return LiveFrames(entries[0], silent, scores[0])
         encoder = self._natives.get(accent)
         if encoder is None:
             super().native(waveform[None], accent, drawn)  # raises
             raise AssertionError
-        entries, silence = self.spoken(encoder.encoded(states, counts), encoder, drawn)
+        entries, silence = self.spoken(encoder.encoded(states, counts), encoder, drawn, soft)
         return LiveFrames(entries[0], silence[0], scores[0])
 
     def scores_by_layer(self, waveforms: torch.Tensor) -> Iterator[torch.Tensor]:
