@@ -116,6 +116,9 @@ class WordCodes(Pipeline):
             "c' = m + g (c - m) + D z before the codebook, from revision 4 on: D 32 directions in "
             "which speakers differ, z and ln g normal numbers that the pseudonym draws; silence "
             "stays as it is",
+            "with units=soft, and in live streams from revision 9 on, content = sum_d p(d | c') "
+            "e_d over the vectors e_d, p proportional to exp(-|c' - e_d|^2 / T), T 0.15 of the "
+            "mean |e|^2; no number of bits bounds it",
             "ln F0 = m + s (mu(content) + sigma(content) e), e a smooth random function that the "
             "key draws, m and s those of the drawn voice; voiced where p(content) > 1/2",
             "x' = m + P z, z drawn by the pseudonym from a mixture of Gaussians over the principal "
@@ -134,8 +137,8 @@ class WordCodes(Pipeline):
             "length and channels are kept; phrases begin within 0.1 s of where they did, and "
             "silence stays silent",
             "no sample, phase, spectrum, F0 or level of the original reaches the output, only word "
-            "codes and where its phrases are; in revision 1 also the level over 3 s and a ceiling "
-            "in pauses",
+            "codes, or means of their vectors, and where its phrases are; in revision 1 also the "
+            "level over 3 s and a ceiling in pauses",
             "voice and change of accent depend on the pseudonym alone",
             "the output does not depend on the block size; memory is bounded",
         ),
@@ -154,8 +157,8 @@ class WordCodes(Pipeline):
             "passages, of which a warning tells from 20 s of speech on, and of shorter ones none",
             "words of children are often lost already in the codes",
             "live, it is 0.4 s late (0.2 s with delay=short) and timing is kept, which attackers "
-            "use (EER 20.9 % of files, 21.4 % of streams), and more words are "
-            "lost: WER by Whisper tiny.en is 1.48 times the originals' (with delay=short 1.87)",
+            "use (EER 20.9 % of files, 21.4 % of streams up to revision 8); with delay=short more "
+            "words are lost: WER by Whisper tiny.en is 1.48 times the originals' (else 1.12)",
             "music between speech, overlapping talkers and whispering are spoken as if they were "
             "one voice",
         ),

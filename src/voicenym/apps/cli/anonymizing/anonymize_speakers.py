@@ -147,8 +147,8 @@ class _SpeakerRun:
             if system.stored:  # another run has another key otherwise, and with it other voices
                 before = parts_before(target, source, anonymizer, system.fallback, key)
             kept = opened.enter_context(until_done(before))
-            hidden = sum(p.voice is not None for p in plan.pieces())
-            stage(f"anonymizing {counted(hidden, 'part')}")
+            parts = sum(p.voice is not None for p in plan.pieces())
+            stage(f"anonymizing {counted(parts, 'part')}")
             result, refusals = several_speakers.anonymize_speakers(
                 anonymizer, pseudonyms, source, target, plan,
                 overwrite=options.overwrite, lenient=options.lenient, fallback=other,

@@ -58,7 +58,7 @@ HEALTH = {"status": "ok", "version": "0.1.0"}
 READY = {"status": "ready", "version": "0.1.0"}
 
 
-def answer(description: str, example: dict[str, Any], status: int = 200) -> dict[int, Any]:
+def answer(description: str, example: dict[str, Any], status: int = 200) -> dict[int | str, Any]:
     """Description of an answer, as ``responses`` of a route.
 
     Args:
