@@ -76,7 +76,7 @@ def test_the_real_time_coefficient_is_of_all_recordings_together():
     assert np.isnan(real_time_coefficient([1.0, 3.0], [9.0, 9.0], ["a", "a"]).interval).all()
     with pytest.raises(ValueError, match="positive"):
         real_time_coefficient(1.0, 0.0)
-    with pytest.raises(ValueError, match="2 times of processing but 1 durations"):
+    with pytest.raises(ValueError, match="2 times of processing but 1 duration"):
         real_time_coefficient([1.0, 2.0], 3.0)
     with pytest.raises(ValueError, match="1 recording but 2 speakers"):
         real_time_coefficient([1.0], [3.0], ["a", "b"])

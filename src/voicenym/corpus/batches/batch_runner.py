@@ -5,7 +5,7 @@ The run state (:mod:`voicenym.corpus.run_records.run_state`) knows the existing 
 - an unchanged output in the state, of an unchanged recording, is skipped;
 - an output that was made with another key, system or parameters stops the run, also if this run
   makes others in the same folder and not that one, because voices of one speaker would differ;
-- so does a new output of a recording that has one there in the voice of another speaker;
+- so do new outputs of recordings, most of a folder, that have one there in another voice;
 - an output whose recording has changed since is an error;
 - for any other output, the recording is anonymized again into a temporary file. If the two are
   equal, the output comes from a killed run and is done; otherwise it is an error. It is never

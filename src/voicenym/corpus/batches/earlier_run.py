@@ -4,6 +4,7 @@ may go on beside them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -91,19 +92,22 @@ def _check_speakers(job: Job, items: Sequence[Item], lines: Mapping[str, Line]) 
 
 
 def _check_recordings(job: Job, items: Sequence[Item], lines: Mapping[str, Line]) -> None:
-    """Refuses a second voice of a recording whose output has another name in an earlier run.
+    """Refuses a second voice of recordings whose outputs have other names in an earlier run.
 
-    Another ``--speaker-level``, a recording that moved to another folder, and a folder with a new
+    Another ``--speaker-level``, recordings that moved to another folder, and a folder with a new
     name change the names of outputs, with drawn names always. Recordings are read for it where
-    there are other outputs of the key, and only those that are new here.
+    there are other outputs of the key, and only those that are new here. Single recordings may be
+    the same by chance, such as silent ones: the run is refused where most outputs of a folder are
+    of recordings that come again.
 
     Raises:
-        CorpusError: a recording has an output there in the voice of another speaker.
+        CorpusError: recordings have outputs there in the voice of another speaker.
     """
     if job.log is None or job.fresh:
         return
     new = {output_name(item.target, job.log): item for item in items}
     own, others = job.stamp()["key_check"], dict[str, list[tuple[str, str]]]()
+    counts, again = Counter[str](), dict[str, list[tuple[Item, str]]]()
     for output, line in lines.items():
         if "sha256" not in line or not (job.log.parent / output).is_file():
             continue
@@ -111,17 +115,22 @@ def _check_recordings(job: Job, items: Sequence[Item], lines: Mapping[str, Line]
         if not there and line.get("key_check") == own and "speaker_check" in line:
             check = str(line.get("input_check"))
             others.setdefault(check, []).append((output, line["speaker_check"]))
+            counts[_folder(output)] += 1
     for item in new.values() if others else ():
         # two people may speak in one part of a recording
         digest = input_digest(item) if isinstance(item.source, Path) else None
         found = others.get(job.input_check(digest) or "", [])
         key, who = job.key, item.speaker
         if found and not any(speaker_rule.voice_check(key, who, o) == s for o, s in found):
+            again.setdefault(_folder(found[0][0]), []).append((item, found[0][0]))
+    for folder, pairs in again.items():
+        if 2 * len(pairs) > counts[folder]:
+            item, output = pairs[0]
             # no message has both names where they are drawn
             name = item.target if job.opaque else item.source
             raise CorpusError(
                 f"{name}: the same recording has an output here already, in the voice of another "
-                f"speaker: {job.log.parent / found[0][0]}; go on with the same --speaker, "
+                f"speaker: {job.log.parent / output}; go on with the same --speaker, "
                 "--speaker-level and folders, remove that output if its speaker was wrong, or use "
                 "a new folder"
             )
