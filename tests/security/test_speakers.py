@@ -274,6 +274,21 @@ def test_a_recording_gets_no_second_voice_under_another_name(talk, tmp_path, dra
     assert run(job(out, opaque=drawn, overwrite=overwrite), second).done == 2
 
 
+def test_one_recording_of_several_may_be_the_same_by_chance(talk, tmp_path):
+    """Such as a silent one: the next person's run is not refused for it."""
+    for name, seed in (("1", 1), ("2", 2), ("3", 3)):
+        talk(f"c/anna/{name}.wav", seed)
+    out = tmp_path / "o"
+    run(job(out), plan([tmp_path / "c"], out))
+    talk("c/bob/1.wav", 3)
+    talk("c/bob/2.wav", 4)
+    assert run(job(out), plan([tmp_path / "c"], out)).done == 2
+    # a folder with a new name brings most of its recordings again
+    (tmp_path / "c/anna").rename(tmp_path / "c/carla")
+    with pytest.raises(CorpusError, match="another speaker"):
+        run(job(out), plan([tmp_path / "c"], out))
+
+
 def test_a_recording_of_the_same_speaker_may_move(talk, tmp_path):
     talk("c/anna/monday/1.wav", 1)
     out = tmp_path / "o"
