@@ -95,7 +95,7 @@ class SynthesizerRecipe(SpeechRecipe):
         outcome = steps.train(
             parts.synthesizer, train, held_out, config, self.output,
             recogniser=None if reader is None else reader.network.encoder,
-            voices=voices, texts=texts, **resources,
+            voices=voices, texts=texts, encoder=parts.speaker, **resources,
         )  # fmt: skip
         card = self._card(parts, [item.utterance for item in train], outcome)
         save(

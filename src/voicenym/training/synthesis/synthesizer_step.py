@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import lightning.pytorch as pl
 import torch
 
+from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.words.whisper.whisper import Encoder as WhisperEncoder
@@ -30,6 +31,7 @@ from voicenym.training.synthesis.discriminator_setup import (
 )
 from voicenym.training.synthesis.drawn_voices import DrawnVoices
 from voicenym.training.synthesis.recogniser_loss import RecogniserLoss
+from voicenym.training.synthesis.speaker_loss import SpeakerLoss
 from voicenym.training.synthesis.spoken_texts import SpokenTexts
 from voicenym.training.synthesis.synthesis_dataset import SynthesisCrop
 
@@ -68,6 +70,8 @@ class SynthesizerConfig:
         drawn: share of the crops that are also synthesized in a voice and with F0 that are drawn
             as by a pipeline (:mod:`voicenym.training.synthesis.drawn_voices`), which ``words`` and
             ``game`` weigh; 0 for none.
+        speaker: weight of the distance of speaker vectors between the original and the synthesized
+            crop (:mod:`voicenym.training.synthesis.speaker_loss`); 0 for none.
         texts: weight of the cross-entropy of texts by the recogniser's decoder, which reads whole
             recordings in drawn voices and accents (:mod:`voicenym.training.synthesis.spoken_texts`,
             :mod:`voicenym.training.synthesis.decoder_loss`); 0 for none.
@@ -109,6 +113,7 @@ class SynthesizerConfig:
     words: float = 0.0
     converted: float = 0.0
     drawn: float = 0.0
+    speaker: float = 0.0
     texts: float = 0.0
     text_rows: int = 2
     acoustic: bool = True
@@ -187,6 +192,7 @@ class Adversarial(Speaking):
         voices: of the crops that ``config.drawn`` asks for.
         every: frames of the synthesizer that share one of content.
         texts: recordings of the loss that ``config.texts`` weighs, and the loss.
+        encoder: of the speaker vectors that ``config.speaker`` compares.
     """
 
     def __init__(
@@ -197,12 +203,14 @@ class Adversarial(Speaking):
         voices: DrawnVoices | None = None,
         every: int = 1,
         texts: tuple[SpokenTexts, DecoderLoss] | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
         super().__init__(network, config)
         # in lists, so that their weights are not this module's
         self._states = [RecogniserLoss(recogniser)] if recogniser and config.words else []
         self._voices = [voices] if voices and (config.drawn or config.texts) else []
         self._texts, self._every = [texts] if texts and config.texts else [], every
+        self._speaker = [SpeakerLoss(encoder)] if encoder and config.speaker else []
         self.discriminators = torch.nn.ModuleList()
         if config.adversarial < 1.0:
             self.discriminators.extend(make_discriminators(config.discriminators))
@@ -211,9 +219,12 @@ class Adversarial(Speaking):
         rename_state(checkpoint, {"judges.": "discriminators."})
 
     def other_distances(self, real: torch.Tensor, made: torch.Tensor) -> dict[str, torch.Tensor]:
-        if not self._states:
-            return {}
-        return {"words": self._states[0].to(self.device)(real, made)}
+        found = {}
+        if self._states:
+            found["words"] = self._states[0].to(self.device)(real, made)
+        if self._speaker:
+            found["speaker"] = self._of_speaker(real, made)
+        return found
 
     def configure_optimizers(self) -> list[torch.optim.Optimizer]:
         parts = [self.network, self.discriminators] if len(self.discriminators) else [self.network]
@@ -244,6 +255,10 @@ class Adversarial(Speaking):
                 of_words = recogniser.distance([x[: len(spoken)] for x in wanted], spoken)
                 self.log(f"train/words{name}", of_words.detach(), prog_bar=True)
                 loss = loss + self.recipe.words * of_words
+        if self._speaker:
+            of_speaker = self._of_speaker(crop.samples, made)
+            self.log("train/speaker", of_speaker.detach(), prog_bar=True)
+            loss = loss + self.recipe.speaker * of_speaker
         if self._texts:
             of_texts = self._of_texts()
             self.log("train/texts", of_texts.detach(), prog_bar=True)
@@ -279,6 +294,10 @@ class Adversarial(Speaking):
             conditions = other.content[:rows], other.f0[:rows], other.vector[:rows]
             found[name] = self.network(*conditions, seed[:rows]).float()
         return found
+
+    def _of_speaker(self, real: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
+        """Distance of the speaker vectors of originals and synthesized speech."""
+        return self._speaker[0].to(self.device)(real, made, self._generator(5))
 
     def _of_texts(self) -> torch.Tensor:
         """Cross-entropy of the texts of recordings that are drawn, in drawn voices."""

@@ -16,6 +16,7 @@ import torch
 from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import content_encoders as contents
 from voicenym.nets.speakers import speaker_encoders as encoders
+from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.synthesis import synthesizers
 from voicenym.nets.synthesis.acoustic_nsf import AcousticNsf
 from voicenym.nets.synthesis.convnext_hifigan import ConvNextHifiGan
@@ -180,6 +181,7 @@ def train(
     recogniser: WhisperEncoder | None = None,
     voices: DrawnVoices | None = None,
     texts: tuple[SpokenTexts, DecoderLoss] | None = None,
+    encoder: Encoder | None = None,
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -195,6 +197,7 @@ def train(
         recogniser: encoder of the distance that ``config.words`` weighs.
         voices: of the crops that ``config.drawn`` asks for.
         texts: recordings of the loss that ``config.texts`` weighs, and the loss.
+        encoder: of the speaker vectors that ``config.speaker`` compares.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.
@@ -203,7 +206,8 @@ def train(
         CorpusError: no training utterances, or no held-out ones.
         VoicenymError: ``config.words`` without a recogniser, ``config.converted`` or
             ``config.drawn`` without words, ``config.converted`` with too small a batch,
-            ``config.drawn`` without voices, ``config.texts`` without texts and voices; and as
+            ``config.drawn`` without voices, ``config.texts`` without texts and voices,
+            ``config.speaker`` without an encoder whose vectors have a direction; and as
             :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
@@ -224,6 +228,11 @@ def train(
             f"texts: {config.texts} needs a Whisper that reads them and a pipeline that draws "
             "accents and voices: give --whisper and --voices, or texts: 0"
         )
+    if config.speaker and (encoder is None or encoder.hertz):
+        raise VoicenymError(
+            f"speaker: {config.speaker} compares speaker vectors by their direction: give an "
+            "encoder of such vectors (--speaker ecapa-small), or speaker: 0"
+        )
     count = machine.crops(config.every, config.batch)
     crops = SynthesisCrops(utterances, config.seconds, config.peak, count, config.seed)
     middles = CentreCrops(held_out, config.peak, VALIDATION_UTTERANCES, -(-FFT // network.hop))
@@ -238,14 +247,14 @@ def train(
         every = utterances[0].every if utterances else 1
         if isinstance(network, TwoStageSynthesizer):
             standardize(network, crops)
-            module = TwoStage(network, config, recogniser, voices, every, texts)
+            module = TwoStage(network, config, recogniser, voices, every, texts, encoder)
         else:
             if isinstance(network, HifiGan):
                 normalize_weights(network)
             elif isinstance(network, ConvNextHifiGan):
                 normalize_weights(network.vocoder)
                 network.frames.requires_grad_(config.acoustic)
-            module = Adversarial(network, config, recogniser, voices, every, texts)
+            module = Adversarial(network, config, recogniser, voices, every, texts, encoder)
     loader: dict[str, Any] = machine.loading
     try:
         outcome = fit_configured(

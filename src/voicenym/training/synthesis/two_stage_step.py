@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import torch
 
+from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.nets.synthesis import synthesis_losses
 from voicenym.nets.synthesis.two_stage_synthesizer import TwoStageSynthesizer
 from voicenym.nets.words.whisper.whisper import Encoder as WhisperEncoder
@@ -31,7 +32,7 @@ class TwoStage(Adversarial):
     Args:
         network: to train.
         config: of the training.
-        recogniser, voices, every, texts: as of :class:`Adversarial`.
+        recogniser, voices, every, texts, encoder: as of :class:`Adversarial`.
     """
 
     network: TwoStageSynthesizer
@@ -44,8 +45,9 @@ class TwoStage(Adversarial):
         voices: DrawnVoices | None = None,
         every: int = 1,
         texts: tuple[SpokenTexts, DecoderLoss] | None = None,
+        encoder: Encoder | None = None,
     ) -> None:
-        super().__init__(network, config, recogniser, voices, every, texts)
+        super().__init__(network, config, recogniser, voices, every, texts, encoder)
         self.frames = mels_of(network)
         network.acoustic.requires_grad_(config.acoustic)
 
