@@ -16,6 +16,7 @@ from voicenym.dsp.pitch.f0_statistics import moved_within
 from voicenym.nets.speakers.speaker_encoder import Encoder
 from voicenym.resynthesis.bundled.model_parts import FARTHEST, HIGHEST_RANGE, LOWEST_RANGE, Parts
 from voicenym.training.resynthesis.resynthesis_dataset import Crop
+from voicenym.training.speech.noise_below_speech import noise_below
 
 
 @dataclass(frozen=True)
@@ -117,27 +118,6 @@ def losses(
             "content": (again - content).abs().mean(),
             "power": (power - crop.power).clamp(-4.0, 4.0).abs().mean(),
         }
-
-
-def noise_below(
-    waveform: torch.Tensor, below: tuple[float, float], generator: torch.Generator
-) -> torch.Tensor:
-    """Noise of random level and tilt, fit to be added to waveforms ``[row, time]``.
-
-    Args:
-        waveform: that it lies below.
-        below: by so many decibels at least and at most.
-        generator: of the draws.
-    """
-    shape, device = waveform.shape, waveform.device
-    noise = torch.randn(shape, generator=generator, device=device)
-    level, colour = torch.rand(2, shape[0], 1, generator=generator, device=device)
-    # One tap of random sign tilts the spectrum up or down.
-    noise = noise + (2.0 * colour - 1.0) * noise.roll(1, 1)
-    decibels = below[0] + (below[1] - below[0]) * level
-    power = waveform.detach().square().mean(1, keepdim=True)
-    noise = noise / noise.square().mean(1, keepdim=True).clamp_min(1e-12).sqrt()
-    return noise * (power * 10.0 ** (-decibels / 10.0)).sqrt()
 
 
 def total(parts: dict[str, torch.Tensor], config: ConversionConfig) -> torch.Tensor:

@@ -24,6 +24,7 @@ from voicenym.training.run.fit import share_done
 from voicenym.training.run.former_run_names import rename_state
 from voicenym.training.run.schedule import seeded
 from voicenym.training.speech.mel_warping import warped
+from voicenym.training.speech.noise_below_speech import noise_below
 from voicenym.training.synthesis.discriminator_setup import make_discriminators
 
 LOGGED = 3
@@ -200,7 +201,7 @@ class Resynthesizing(pl.LightningModule):
         for name, waveform in synthesized.items():
             if waveform is not None:
                 original = crop.samples[: len(waveform)]
-                noise = conversion.noise_below(original, below, generator)
+                noise = noise_below(original, below, generator)
                 losses[name] = self.phones(original + noise, waveform.float() + noise).mean()
         return losses
 

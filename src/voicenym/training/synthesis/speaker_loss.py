@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 
 from voicenym.nets.speakers.speaker_encoder import Encoder
-from voicenym.training.resynthesis.conversion_loss import noise_below
+from voicenym.training.speech.noise_below_speech import noise_below
 
 NOISE = (20.0, 40.0)
 """Noise below both sides in dB, at least and at most, so that inaudible parts cannot lower the
