@@ -11,6 +11,8 @@ from voicenym.anonymizer import Anonymizer, Card, Core
 from voicenym.anonymizer.live_delay import SHORT, USUAL, check_delay
 from voicenym.dsp.overlap_add import OverlapAdd
 from voicenym.dsp.pitch_changes.phase_vocoder import OVERLAP, PitchShifter
+from voicenym.dsp.pitch_changes.stretched_pitch import StretchedPitch
+from voicenym.dsp.separate_rows import SeparateRows
 from voicenym.errors import UnknownSystemError
 from voicenym.pseudonym import Pseudonym
 
@@ -41,6 +43,7 @@ class PvTsm(Anonymizer):
     high: float = 5.0
     delay: str = USUAL
 
+    revisions: ClassVar[tuple[int, ...]] = (1, 2)
     unnamed_values: ClassVar[Mapping[str, Any]] = {"delay": USUAL}
     card: ClassVar[Card] = Card(
         name="pv-tsm",
@@ -57,8 +60,8 @@ class PvTsm(Anonymizer):
         needs="no weights; 8 kHz or more; CPU or GPU",
         protects="casual listeners and ignorant verifiers, in part",
         promises=(
-            "length, channels and level are kept, without drift; live latency is 88 ms at 16 kHz, "
-            "95 ms at 48 kHz; 67 ms less with delay=short",
+            "length, channels and level are kept, without drift; live latency is 77 ms at 16 kHz, "
+            "84 ms at 48 kHz (revision 1: 88 and 95); 21 ms with delay=short",
             "rhythm, words and the shape of the intonation are those of the speaker",
         ),
         fails=(
@@ -75,8 +78,10 @@ class PvTsm(Anonymizer):
         approximations=(
             "the range of n, window, hop, the draw per speaker and phase locking are not known "
             "from the publication: |n| of 2 to 5, 64 ms, 8 ms, one n per pseudonym, locked",
-            "each frame is squeezed by rho before it is added, instead of the whole signal after: "
-            "the same in exact arithmetic",
+            "revision 2 analyses at 7 to 9 ms, so that both hops are whole numbers of samples: the "
+            "shift is within 0.05 semitones of n; revision 1, and delay=short, squeeze each frame "
+            "by rho before it is added, instead of the whole signal after: the same in exact "
+            "arithmetic",
             "every frame keeps its mean power, so that the level is kept",
         ),
     )
@@ -95,12 +100,24 @@ class PvTsm(Anonymizer):
         return magnitude if pseudonym.uniform("pv-tsm.sign") < 0.5 else -magnitude
 
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
+        groups: dict[int, list[int]] = {}
+        for row, pseudonym in enumerate(pseudonyms):
+            groups.setdefault(self.revision_for(pseudonym), []).append(row)
+        cores = [
+            (self._core(revision, [pseudonyms[row] for row in rows], rate), rows)
+            for revision, rows in groups.items()
+        ]
+        return cores[0][0] if len(cores) == 1 else SeparateRows(cores)
+
+    def _core(self, revision: int, pseudonyms: Sequence[Pseudonym], rate: int) -> Core:
+        """The core of rows of one revision."""
         ratios = [2.0 ** (self.semitones(pseudonym) / 12.0) for pseudonym in pseudonyms]
         seconds, overlap, unused = WINDOWS[self.delay]
         hop = 2 * round(seconds * rate / 2)
         # the same for every pseudonym: long enough for the lowest shift there is, or the window
-        longest = 2.0 ** (self.high / 12.0) if self.delay == USUAL else 1.0
-        hops = math.ceil(overlap * longest)
+        lowest = 2.0 ** (-self.high / 12.0)
+        if self.delay == USUAL and revision > 1:
+            return StretchedPitch(ratios, hop, overlap * hop, lowest)
+        hops = math.ceil(overlap / lowest) if self.delay == USUAL else overlap
         shifter = PitchShifter(ratios, hop, hops * hop, self.device, overlap, unused)
-        rows = len(pseudonyms)
-        return OverlapAdd(rows, hops * hop, hop, shifter, self.device, unused=unused)
+        return OverlapAdd(len(ratios), hops * hop, hop, shifter, self.device, unused=unused)
