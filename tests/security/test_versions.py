@@ -413,7 +413,7 @@ def test_keys_and_systems_are_shown_with_their_revisions(tmp_path):
     assert lines[0] == "system\trevision\tlatest\tderivation"
     assert "vtln\t1\t2\t1" in lines
     assert "mcadams\t1\t2\t1" in lines
-    assert "pv-tsm\t1\t1\t1" in lines
+    assert "pv-tsm\t1\t2\t1" in lines
     assert "00010203" not in shown
     assert "Revisions: 1, 2; a new key takes the last" in run("systems", "vtln").output
     assert json.loads(run("systems", "vtln", "--json").output)[0]["revisions"] == [1, 2]

@@ -47,7 +47,8 @@ def test_live_latencies_are_those_that_cards_state(name):
     assert stated
     for milliseconds, kilohertz in stated:
         rate = 1000 * int(kilohertz or 16)
-        stream = load(name).stream(KEY.pseudonym("a"), rate, low_delay=True)
+        latest = load(name, revision=load(name).revisions[-1])
+        stream = latest.stream(KEY.pseudonym("a"), rate, low_delay=True)
         latency = stream.latency
         assert round(1000 * latency / rate) == int(milliseconds)
 

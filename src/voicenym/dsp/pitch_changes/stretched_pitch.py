@@ -35,7 +35,8 @@ SLACK = 0.125
 def hops(ratio: float, hop: int) -> tuple[int, int]:
     """H_a near ``hop`` and H_s whose ratio H_s / H_a is nearest to ``ratio``, in samples.
 
-    The pitch is less than 2 cents from the one asked for, with hops of 128 samples.
+    Of shifts by 2 to 5 semitones it is at most 2.1 cents off with hops of 128 samples, and 4.2 with
+    64.
     """
     wide = int(SLACK * hop)
     nearest = sorted(range(hop - wide, hop + wide + 1), key=lambda one: abs(one - hop))
