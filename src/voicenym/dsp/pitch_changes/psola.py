@@ -102,22 +102,26 @@ class _Row:
             self.first_frame += frames
 
     def _mark(self) -> None:
-        reach = round((1.0 + 2 * SEARCH) * LONGEST_PERIOD * self.rate) + 2 * self.hop
-        horizon = (self.first_frame + len(self.f0) - 1) * self.hop
-        t, f = self.marks[-1]
-        while t + reach <= horizon:
+        # names of its own for what each of thousands of marks asks for
+        hop, rate, marks, f0 = self.hop, self.rate, self.marks, self.f0
+        middle, first, last = hop // 2, self.first_frame, len(self.f0) - 1
+        reach = round((1.0 + 2 * SEARCH) * LONGEST_PERIOD * rate) + 2 * hop
+        latest = (first + last) * hop - reach
+        t, f = marks[-1]
+        while t <= latest:
             if f > 0:
-                t += self._next_period(t, self.rate / f)
+                t += self._next_period(t, rate / f)
             else:
-                ahead = self._pitch(t + self.hop)
+                ahead = self._pitch(t + hop)
                 if ahead > 0:  # a voice sets in: its first mark is its first peak
-                    low = t + self.hop // 2 - self.start
-                    span = self.x[low : low + max(2, round(self.rate / ahead))]
-                    t += self.hop // 2 + int(numpy.abs(span).argmax())
+                    low = t + middle - self.start
+                    span = self.x[low : low + max(2, round(rate / ahead))]
+                    t += middle + int(numpy.abs(span).argmax())
                 else:
-                    t += self.hop
-            f = self._pitch(t)
-            self.marks.append((t, f))
+                    t += hop
+            k = (t + middle) // hop - first
+            f = f0[k if 0 <= k <= last else last if k > 0 else 0]
+            marks.append((t, f))
 
     def _next_period(self, t: int, period: float) -> int:
         half = round(period / 2)
@@ -125,9 +129,11 @@ class _Row:
         at = t - self.start
         here = self.x[at - half : at + half]
         there = self.x[at + low - half : at + high + half]
-        match = numpy.correlate(there, here, "valid")
+        match = numpy.correlate(there, here)
         best = int(match.argmax())
-        return max(1, low + best) if match[best] > 0 else round(period)
+        if match[best] > 0:
+            return low + best or 1
+        return round(period)
 
     def _put_down(self) -> None:
         marks, retuning, u = self.marks, self.retuning, self.u
@@ -135,6 +141,7 @@ class _Row:
         i = 0
         t, f = marks[0]
         before = None  # the mark before the one at work
+        here, left = round(u), self.left
         while i < last:
             source = u * tempo
             after, f_after = marks[i + 1]
@@ -148,16 +155,18 @@ class _Row:
                 step = after - u  # back onto the source's marks: unvoiced speech as it is
             else:
                 step = spacing
-            here = round(u)
             u += step
-            width = round(u) - here
-            left, right = self.left, width
+            following = round(u)
+            right = width = following - here
             if f > 0:
-                left = min(left, spacing if before is None else t - before)
-                right = min(right, spacing)
+                most = spacing if before is None else t - before
+                if most < left:
+                    left = most
+                if spacing < right:
+                    right = spacing
             self._add(t, here, left, right)
-            self.left = width
-        self.u = u
+            here, left = following, width
+        self.u, self.left = u, left
         # the mark before the one at work is still asked for its distance
         del marks[: max(0, i - 1)]
 
@@ -165,14 +174,14 @@ class _Row:
         at = t - self.start
         grain = self.x[at - left : at + right] * _window(left, right)
         first = here - left - self.done
-        missing = first + len(grain) - len(self.y)
-        if missing > 0:
+        last = first + left + right
+        if last > len(self.y):
             # twice as long, so that a long recording is not copied for every second of it
-            room = numpy.zeros(missing + self.rate + len(self.y), numpy.float32)
+            room = numpy.zeros(last + self.rate, numpy.float32)
             self.y = numpy.concatenate([self.y, room])
         if first < 0:  # before the beginning
             grain, first = grain[-first:], 0
-        part = self.y[first : first + len(grain)]
+        part = self.y[first:last]
         part += grain
 
     def ready(self) -> int:
