@@ -97,15 +97,14 @@ class _Row:
     """Pitch shift of one row.
 
     Frame m has the samples from ``m H_a - (size - H_a)`` on, so that those before are silent, and
-    finishes the samples from ``m H_a - (size - H_a) - delay`` on.
+    finishes the samples from ``m H_a - (size - H_a) - D`` on, see :func:`_delay`.
     """
 
     def __init__(self, analysis: int, synthesis: int, size: int) -> None:
         self._analysis, self._synthesis, self._size = analysis, synthesis, size
-        self.delay = _delay(analysis, synthesis, size)
         self._phases = LockedPhases(size, analysis, synthesis)
         self._input = torch.zeros(size - analysis)
-        self._skip = size - analysis + self.delay  # before the beginning
+        self._skip = size - analysis + _delay(analysis, synthesis, size)  # before the beginning
         window = torch.hann_window(size, periodic=True, dtype=torch.float64)
         self._parts = -(-size // synthesis)
         squares = torch.zeros(self._parts * synthesis, dtype=torch.float64)
@@ -116,29 +115,22 @@ class _Row:
         self._stretched = torch.zeros(TAPS)
         self._interpolation = interpolation(analysis, synthesis, size)
         self._weights = fading(synthesis / analysis, size // 2 + 1)
-        self._ready: list[torch.Tensor] = []
-        self._waiting = 0
+        self._ready = torch.zeros(0)
 
     def push(self, samples: torch.Tensor, count: int) -> torch.Tensor:
         """Adds samples ``[time]``; returns ``count`` of those that are finished."""
         signal = torch.cat([self._input, samples])
         frames = max(0, (len(signal) - self._size) // self._analysis + 1)
         self._input = signal[frames * self._analysis :].clone()
+        parts = [self._ready]
         if frames:
             whole = signal.unfold(0, self._size, self._analysis)[:frames]
-            self._keep(torch.cat([self._shifted(part) for part in whole.split(FRAMES_AT_ONCE)]))
-        return self._taken(count)
-
-    def _keep(self, finished: torch.Tensor) -> None:
-        skipped = min(self._skip, len(finished))
-        self._skip -= skipped
-        self._ready.append(finished[skipped:])
-        self._waiting += len(finished) - skipped
-
-    def _taken(self, count: int) -> torch.Tensor:
-        ready = torch.cat([*self._ready, torch.zeros(0)])
-        self._ready = [ready[count:]]
-        self._waiting -= count
+            finished = torch.cat([self._shifted(part) for part in whole.split(FRAMES_AT_ONCE)])
+            skipped = min(self._skip, len(finished))
+            self._skip -= skipped
+            parts.append(finished[skipped:])
+        ready = torch.cat(parts)
+        self._ready = ready[count:].clone()
         return ready[:count]
 
     def _shifted(self, frames: torch.Tensor) -> torch.Tensor:
