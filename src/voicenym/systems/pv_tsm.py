@@ -34,7 +34,7 @@ class PvTsm(Anonymizer):
     Args:
         low, high: limits of the magnitude of n, in semitones.
         delay: ``usual``, with windows of 64 ms, or ``short``, of 35 ms, of which the last 21 are
-            returned: live, the sound comes 67 ms sooner.
+            returned: live, the sound comes 56 ms sooner.
 
     Source: Mawalim, Okada, Unoki, SPSC 2022 (T32).
     """
