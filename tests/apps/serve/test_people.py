@@ -140,5 +140,5 @@ def test_too_many_speakers_are_refused_in_words_that_a_client_can_use(server, sp
     problem = found.json()
     assert found.status_code == 422
     assert "of 20 speakers were found" in problem["detail"]
-    assert problem["cure"] == "ask for fewer, or leave their number out"
+    assert problem["cure"] == "ask for fewer, or leave their number out."
     assert "--" not in found.text  # no option of the command

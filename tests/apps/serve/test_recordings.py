@@ -180,7 +180,7 @@ def test_a_silent_recording_is_refused_without_options_of_the_command_line(serve
         problem = post(client, silence.getvalue()).json()
     assert problem["status"] == 422
     assert "silent" in problem["detail"]
-    assert problem["cure"] == "check that the right track was recorded"
+    assert problem["cure"] == "check that the right track was recorded."
 
 
 def test_a_form_is_needed(server):

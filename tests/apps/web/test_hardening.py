@@ -68,6 +68,29 @@ def test_a_large_body_is_refused_stated_or_chunked(headers, parts):
     assert problem["cure"]
 
 
+def test_a_large_body_is_refused_before_more_of_it_is_read():
+    """Else the connection may be reset in the middle of the answer, as browsers found it: they look
+    for an answer when they can send no more. And a client that waits for one waits in vain.
+    """
+    done = []
+
+    async def receive():
+        done.append("read")
+        more = done.count("read") < 3
+        return {"type": "http.request", "body": b"x", "more_body": more}
+
+    async def send(message):
+        body = message.get("body", b"")
+        done.append("answered" if body else message["type"])
+
+    app = hardened(echo, Protection(limits=Limits(body_bytes=4_000)))
+    headers = [(b"host", b"localhost"), (b"content-length", b"5000000000")]
+    scope = {"type": "http", "method": "POST", "path": "/", "client": None, "headers": headers}
+    asyncio.run(app(scope, receive, send))
+    begin, end = "http.response.start", "http.response.body"
+    assert done == [begin, "answered", "read", "read", "read", end]
+
+
 @pytest.mark.parametrize("length", ["5000000000", "2000"])
 def test_who_asks_before_it_sends_a_body_is_refused_without_it(length):
     """As curl with long recordings: to read the body is to tell it to send it."""
@@ -341,6 +364,18 @@ def test_a_request_that_the_end_of_the_server_cuts_off_gets_503():
 def test_a_message_is_halved_where_its_cure_begins(text, what, cure):
     problem = problem_of(AudioError(text))
     assert (str(problem), problem.cure) == (what, cure)
+
+
+def test_what_is_wrong_and_its_cure_are_sentences():
+    """Pages show the one after the other; messages of errors have no full stop."""
+    for error, cure in (
+        (AudioError("it is short; add some"), "add some."),
+        (Problem(422, "No.", "Go!"), "Go!"),
+    ):
+        body = problem_of(error).body()
+        assert body["cure"] == cure
+        assert body["detail"].endswith(".")
+        assert not body["detail"].endswith("..")
 
 
 def closed_by(app, protection, **scope):

@@ -124,10 +124,11 @@ class Hardened:
             body = body or _unbounded(scope, receive)
             body.problem = None
             if _waits_to_send(scope, body):
-                problem = _closing(problem)
-            elif problem.status != 408:
-                await body.linger()
-            await problem.send(answer)
+                await _closing(problem).send(answer)
+            elif problem.status == 408:
+                await problem.send(answer)
+            else:
+                await problem.send(answer, body.linger)
         finally:
             self._leave(scope)
             self.statuses[status] = self.statuses.get(status, 0) + 1

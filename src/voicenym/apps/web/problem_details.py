@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -12,6 +12,7 @@ from voicenym.apps.web.asgi_types import Send
 from voicenym.errors import FULL, DependencyError, DiskFullError, VoicenymError, WeightsError
 
 TYPE = b"application/problem+json"
+Linger = Callable[[], Awaitable[None]]
 OWN_FILE = "(a file of the server)"
 _PATH = re.compile(r"(?<![\w.:/<])(?!/v1/)(?:~|[A-Za-z]:)?[/\\](?:[\w.@%+~-]+[/\\])+[\w.@%+~-]*")
 """A path of two parts or more that is no part of a web address, nor a path of our interfaces."""
@@ -51,8 +52,8 @@ class Problem(VoicenymError):
             "type": "about:blank",
             "title": HTTPStatus(self.status).phrase,
             "status": self.status,
-            "detail": _shown(str(self)),
-            "cure": _shown(self.cure),
+            "detail": _sentence(_shown(str(self))),
+            "cure": _sentence(_shown(self.cure)),
             **self.extra,
         }
 
@@ -62,12 +63,21 @@ class Problem(VoicenymError):
         headers = {"content-type": TYPE.decode(), "content-length": str(len(data)), **self.headers}
         return self.status, data, headers
 
-    async def send(self, send: Send) -> None:
-        """Sends the whole response by ASGI."""
+    async def send(self, send: Send, linger: Linger | None = None) -> None:
+        """Sends the whole response by ASGI.
+
+        Args:
+            send: of the server.
+            linger: awaited when all of the answer was handed over, before the server is told so
+                and may close the connection.
+        """
         status, data, headers = self.response()
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": status, "headers": raw})
-        await send({"type": "http.response.body", "body": data})
+        await send({"type": "http.response.body", "body": data, "more_body": linger is not None})
+        if linger is not None:
+            await linger()
+            await send({"type": "http.response.body", "body": b""})
 
 
 def busy(detail: str, seconds: float = 1.0, status: int = 503) -> Problem:
@@ -158,6 +168,11 @@ def for_requests(text: str) -> str:
 def _shown(text: str) -> str:
     """Text for a client; it may quote a request in which characters are halved."""
     return without_paths(text).encode("utf-8", "replace").decode()
+
+
+def _sentence(text: str) -> str:
+    """Text with its full stop: messages of errors have none, and cures are shown after them."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def without_paths(text: str) -> str:

@@ -60,8 +60,8 @@ class BoundedBody:
         self.received = 0
         self.complete = False
         self.problem: Problem | None = None
-        self.stated = _stated_length(scope)
-        if self.stated is not None and self.stated > limits.body_bytes:
+        stated = _stated_length(scope)
+        if stated is not None and stated > limits.body_bytes:
             raise self._too_large()
 
     async def receive(self) -> Message:
@@ -93,11 +93,10 @@ class BoundedBody:
         return message
 
     async def linger(self) -> None:
-        """Reads what the client still sends for a while, so that it reads its answer; a server that
-        closes at once resets the connection, and the answer is lost.
+        """Reads what the client still sends for a while after its answer, so that it can read it: a
+        server that closes at once resets the connection, and the answer is lost. Browsers look for
+        it only when they have sent all, or can send no more.
         """
-        if self.stated is not None and self.stated - self.received > LINGER_BYTES:
-            return  # such clients send a part and look for an answer
         read = 0
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(LINGER_SECONDS):

@@ -36,7 +36,8 @@ def checked_settings(found: Any) -> dict[str, str]:
         raise Problem(
             422,
             "A setting is not one that clients may make.",
-            "Set numbers, booleans and words; weights, targets and devices are the operator's.",
+            "Set numbers, booleans and words; weights, targets, devices and revisions are the "
+            "operator's.",
         )
     return {str(name): _text(value) for name, value in found.items()}
 

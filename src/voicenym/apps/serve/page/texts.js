@@ -88,7 +88,7 @@ export const TEXTS = {
     lightFailed: "Silence goes out: the system failed and starts again.",
     lightStill: "Silence goes out: the browser's sound stands still.",
     lightLost: "Silence goes out: the connection lags.",
-    failed: "It did not work: {detail} {cure}",
+    failed: "It did not work: {detail} What helps: {cure}",
     strangeAnswer: "Something between this page and the server answered (status {status}), such as a proxy: is the server running?",
     unreachable: "The server does not answer: is it still running?",
   },
