@@ -12,6 +12,7 @@ import os
 import signal
 import socket
 import struct
+import threading
 
 import httpx
 import numpy as np
@@ -25,6 +26,7 @@ from live_web_client import live
 from websockets.exceptions import ConnectionClosed
 
 from voicenym.apps.serve.live_processes.live_frames import FrameReader
+from voicenym.apps.serve.live_processes.live_runner import LiveWorker
 from voicenym.apps.serve.routes import live_socket
 from voicenym.apps.web.problem_details import Problem
 from voicenym.live.live_state import State
@@ -102,6 +104,40 @@ def test_a_client_that_never_sends_sound_does_not_keep_its_worker(monkeypatch):
     with pytest.raises(Problem, match="No sound came") as caught:
         asyncio.run(run())
     assert caught.value.status == 408
+
+
+def test_the_end_of_a_worker_keeps_nobody_from_the_next_session():
+    """It takes a while, in which the place of the session counted as taken."""
+    done, may_end = [], threading.Event()
+
+    class Process:
+        pid = 1
+
+        def kill(self):
+            done.append("killed")
+
+        def join(self):
+            assert may_end.wait(PATIENCE)
+            done.append("joined")
+
+        def close(self):
+            done.append("closed")
+
+    class Writer:
+        def close(self):
+            done.append("told")
+
+    LiveWorker(Process(), None, Writer()).close()
+    assert done == ["told", "killed"]
+    may_end.set()
+    until(lambda: done == ["told", "killed", "joined", "closed"])
+
+
+def test_a_client_may_begin_its_next_session_at_once(start, tmp_path):
+    with start(tmp_path / "server", "--workers", 2, names=("anna",)) as only:
+        for _ in range(3):
+            with live(only.url, only.tokens["anna"], rate=16_000, system="mcadams") as client:
+                assert client.event()["event"] == "ready"
 
 
 def test_another_voice_comes_back_sample_by_sample(own, voice):

@@ -70,7 +70,7 @@ class LiveSocket:
                 try:
                     await self._run(client, worker, wanted)
                 finally:
-                    await worker.close()
+                    worker.close()
 
     async def _run(self, client: _Client, worker: LiveWorker, wanted: LiveRequest) -> None:
         session = _Session(client, worker, wanted.task.rate)
