@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from voicenym.errors import DependencyError, VoicenymError
 from voicenym.processes import program
@@ -16,6 +16,9 @@ MICROPHONE = "voicenym-microphone"
 """Source that other programs record from."""
 SECONDS = 10.0
 """Time limit of a command."""
+PROCESS = "voicenym.process"
+"""Property of both: the process that made them."""
+_OF_PROCESS = re.compile(rf"{re.escape(PROCESS)}=(\d+)")
 PREFIX = "pipewire:"
 VARIABLE = "PIPEWIRE_NODE"
 """Read by PipeWire's plug-in for ALSA when it opens a stream."""
@@ -63,20 +66,23 @@ def nodes() -> list[tuple[str, str]]:
 def virtual_microphone() -> Iterator[str]:
     """Makes the sink :data:`SINK` and the source :data:`MICROPHONE`; gives the sink's name.
 
-    Both are removed afterwards. Programs such as video calls list the source as a microphone; a
-    sink's monitor is hidden by browsers.
+    Both are removed afterwards; those that a killed session left, at the start of the next one.
+    Programs such as video calls list the source as a microphone; a sink's monitor is hidden by
+    browsers.
 
     Raises:
         VoicenymError: they exist already, or PipeWire refuses.
     """
+    _remove_left()
     names = {name for _, name in nodes()}
     if SINK in names or MICROPHONE in names:
         raise VoicenymError(
             f"{SINK} is there already: use it with --out {PREFIX}{SINK}, or end the other voicenym "
             "live"
         )
-    sink = f"sink_properties=device.description={SINK}"
-    source = f"source_properties=device.description={MICROPHONE}"
+    own = f"{PROCESS}={os.getpid()}"
+    sink = f"sink_properties='device.description={SINK} {own}'"
+    source = f"source_properties='device.description={MICROPHONE} {own}'"
     modules = (
         ("module-null-sink", f"sink_name={SINK}", sink),
         ("module-remap-source", f"master={SINK}.monitor", f"source_name={MICROPHONE}", source),
@@ -89,7 +95,27 @@ def virtual_microphone() -> Iterator[str]:
     finally:
         for number in reversed(made):
             if re.fullmatch(r"\d+", number.strip()):
-                _pactl("unload-module", number.strip())
+                with suppress(VoicenymError):  # gone already, as after a new start of PipeWire
+                    _pactl("unload-module", number.strip())
+
+
+def _remove_left() -> None:
+    """Removes sinks and sources of processes that run no more; they cannot be removed at a kill."""
+    for line in reversed(_pactl("list", "short", "modules").splitlines()):
+        found = _OF_PROCESS.search(line)
+        if found and not _is_running(int(found[1])):
+            with suppress(VoicenymError):  # another session removes them now
+                _pactl("unload-module", line.partition("\t")[0])
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # it is another user's
+        return True
+    return True
 
 
 @contextmanager

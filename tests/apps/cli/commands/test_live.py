@@ -235,6 +235,13 @@ def test_a_session_on_pipewire_runs_and_a_wrong_node_is_an_error(pipewire):
     done = live(pipewire, "--virtual-microphone", "--seconds", "1", "-s", "mcadams")
     assert done.returncode == 0, done.stderr
     assert "other programs see the microphone voicenym-microphone" in done.stderr
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = f"sink_properties='device.description=voicenym voicenym.process={ended.pid}'"
+    made = ["pactl", "load-module", "module-null-sink", "sink_name=voicenym", left]
+    subprocess.run(made, env=pipewire, check=True)
+    done = live(pipewire, "--virtual-microphone", "--seconds", "1", "-s", "mcadams")
+    assert done.returncode == 0, f"what a killed session left: {done.stderr}"
     done = live(pipewire, "--out", "pipewire:nowhere", "-s", "mcadams")
     assert done.returncode == 1
     assert "pipewire:nowhere: no such node; there are: auto_null" in done.stderr
