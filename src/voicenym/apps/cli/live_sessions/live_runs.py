@@ -232,8 +232,9 @@ def _target(stack: ExitStack, voice: Voice, target: str | None, microphone: bool
         return target
     from voicenym.live.pipewire import MICROPHONE, PREFIX, virtual_microphone
 
+    sink = stack.enter_context(virtual_microphone())
     voice.say(f"other programs see the microphone {MICROPHONE}")
-    return PREFIX + stack.enter_context(virtual_microphone())
+    return PREFIX + sink
 
 
 def _engine(

@@ -115,7 +115,10 @@ def _add_result(app: Any, service: Service) -> None:
 
     @app.get(
         "/v1/jobs/{id}/result",
-        responses={200: openapi_parts.SOUND, **openapi_parts.problems(404, 409, 422, 501)},
+        responses={
+            200: openapi_parts.SOUND,
+            **openapi_parts.problems(404, 409, 422, 501, 507),
+        },
         response_class=Response,
         summary="Fetch the result",
         tags=TAGS,
