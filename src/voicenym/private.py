@@ -3,7 +3,7 @@
 Caches of voiceprints and decoded speech, training logs and reports are written through this module.
 The modes do not depend on the umask. An existing folder is made private if it is empty or a cache
 of voicenym; any other folder that others can enter is rejected, because a change of its mode could
-lock out its users.
+lock out its users. So is one that all users share (``/tmp``, ``/dev/shm``), also if it is empty.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def private_folder(path: Path, cache: str = "") -> Path:
 
     Raises:
         VoicenymError: it cannot be created; is no folder; belongs to another user, or is reached by
-            another user's link; or others can enter it and it holds other files than voicenym's.
+            another user's link; all users share it; or others can enter it and it holds other files
+            than voicenym's.
     """
     try:
         _make(path)
@@ -225,6 +226,11 @@ def _close(path: Path) -> None:
         if status.st_uid != os.geteuid():
             raise VoicenymError(
                 f"{path}: belongs to another user, who could read it; choose another folder"
+            )
+        if status.st_mode & stat.S_ISVTX and status.st_mode & stat.S_IWOTH:
+            raise VoicenymError(
+                f"{path}: all users share it, and need it open; choose a folder in it, such as "
+                f"{path / 'voicenym'}"
             )
         if status.st_mode & OTHERS:
             if os.listdir(handle) and cache_kind(path) is None:

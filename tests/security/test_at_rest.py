@@ -96,6 +96,16 @@ def test_a_folder_of_others_things_is_not_locked_but_refused(tmp_path):
     private_folder(place)
 
 
+def test_a_folder_that_all_users_share_stays_open(tmp_path):
+    """As /dev/shm, which is often empty: root would close it to every other program."""
+    place = tmp_path / "shm"
+    place.mkdir()
+    place.chmod(0o1777)
+    with pytest.raises(VoicenymError, match=r"choose a folder in it, such as .*shm/voicenym"):
+        private_folder(place)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o1777
+
+
 def test_what_is_no_folder_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(VoicenymError, match="file: is no folder"):
