@@ -17,6 +17,7 @@ from voicenym.apps.serve.forms.recording_length import NAME, TooLongError, state
 from voicenym.apps.serve.speakers_task import SpeakersTask, find_speakers
 from voicenym.apps.serve.task_outcome import Outcome
 from voicenym.apps.serve.worker_isolation.confinement import confine
+from voicenym.apps.serve.worker_isolation.server_end import end_with_server
 from voicenym.apps.web.problem_details import disk_full, is_disk_full, problem_of
 from voicenym.apps.web.quiet_log import defect_lines
 from voicenym.corpus import DEFAULT_FALLBACK, NO_FALLBACK
@@ -106,6 +107,7 @@ def work(connection: Connection, task: Task | SpeakersTask) -> None:
 
     try:
         confine(task.memory, task.cpu_seconds, task.output_bytes)
+        end_with_server()
         if isinstance(task, SpeakersTask):
             found = find_speakers(task)
         else:
