@@ -8,8 +8,9 @@ from voicenym.errors import VoicenymError
 from voicenym.recognition.sphinx_processes.library_process import Worker
 
 ECHO = """
-import sys, time
+import json, pathlib, sys, time
 first = sys.stdin.readline()
+pathlib.Path(json.loads(first)["folder"], "dict_text").write_text("words of somebody")
 print("ready" if "good" in first else "no", flush=True)
 for line in sys.stdin:
     if line == "die\\n":
@@ -45,3 +46,17 @@ def test_it_answers_until_it_dies_and_is_started_anew(echo):
 def test_one_that_does_not_start_says_why(echo):
     with pytest.raises(VoicenymError, match="no start"):
         Worker(echo, {"bad": 1}, "no start").ask(b"abc\n", 10.0)
+
+
+@pytest.mark.parametrize("end", [b"abc\n", b"die\n", b"hang\n"])
+def test_words_of_a_recording_do_not_stay_on_the_disk(echo, end, tmp_path, monkeypatch):
+    (scratch := tmp_path / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    worker = Worker(echo, {"good": 1}, "no start")
+    worker.ask(end, 0.2 if end == b"hang\n" else 10.0)
+    assert [path.name for path in scratch.glob("*/*")] == ["dict_text"]
+    worker.close()
+    assert not list(scratch.iterdir())
+    with pytest.raises(VoicenymError, match="no start"):
+        Worker(echo, {"bad": 1}, "no start").ask(b"abc\n", 10.0)
+    assert not list(scratch.iterdir())

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from voicenym import processes
 from voicenym.errors import VoicenymError
+from voicenym.temporary import temporary_directory
 
 if TYPE_CHECKING:
     import subprocess
+    import tempfile
 
 START = 60.0
 """Time limit of a start, in seconds."""
@@ -19,7 +21,9 @@ START = 60.0
 class Worker:
     """A module that reads requests from standard input and answers on standard output.
 
-    The first request is a line of JSON, to which the module answers ``ready``.
+    The first request is a line of JSON, to which the module answers ``ready``. Its ``folder`` is
+    for the module's temporary files, such as a dictionary of what is said. It is removed here,
+    because a module that crashes, hangs or is killed cannot remove it.
 
     Args:
         module: to run.
@@ -33,6 +37,7 @@ class Worker:
     def __init__(self, module: str, options: dict[str, Any], failure: str) -> None:
         self._module, self._options, self._failure = module, options, failure
         self.process: subprocess.Popen[bytes] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def ask(self, message: bytes, limit: float) -> bytes | None:
         """The answer, a complete line; None where the process died or exceeded ``limit`` seconds.
@@ -61,6 +66,9 @@ class Worker:
         if process is not None:
             process.kill()
             process.communicate()
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.cleanup()
 
     def __del__(self) -> None:
         if getattr(self, "process", None) is not None:
@@ -68,8 +76,10 @@ class Worker:
 
     def _start(self) -> subprocess.Popen[bytes]:
         # Errors of the library go to our own standard error: a pipe that nobody reads fills up.
+        self._folder = temporary_directory()
         self.process = processes.module(self._module)
-        if self.ask(json.dumps(self._options).encode() + b"\n", START) != b"ready\n":
+        options = {**self._options, "folder": self._folder.name}
+        if self.ask(json.dumps(options).encode() + b"\n", START) != b"ready\n":
             self.close()
             raise VoicenymError(self._failure)
         return self.process
