@@ -41,13 +41,44 @@ def test_a_required_field_that_is_empty_is_named(stated, name, empty):
 
 
 @pytest.mark.parametrize(
-    "text", ["The data are anonymous.", "Fully anonymous speech", "It guarantees ANONYMITY"]
+    "text",
+    [
+        "The data are anonymous.",
+        "Fully anonymous speech",
+        "It guarantees ANONYMITY",
+        "Anonyme Aufnahmen, deren Anonymität gewahrt ist",
+        "des enregistrements anonymes",
+        "grabaciones ano\u0301nimas",  # an accent of its own
+        "registrazioni anonime",
+        "anonieme opnamen",
+        "анонимные записи",
+        "匿名の音声",
+    ],
 )
 def test_claims_that_no_figure_supports_are_refused(stated, text):
     with stated.open("a", encoding="utf-8") as file:
         file.write(f'limitations = ["{text}"]\n')
     with pytest.raises(CorpusError, match="no measured figure supports"):
         read(stated)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "anonymized, pseudonymous voices",
+        "anonymisierte Stimmen",
+        "voix anonymisées",
+        "voces anonimizadas",
+        "voci anonimizzate",
+        "geanonimiseerde stemmen",
+        "анонимизированные голоса",
+        "匿名化された音声",
+    ],
+)
+def test_what_was_done_may_be_said_in_any_language(stated, text):
+    with stated.open("a", encoding="utf-8") as file:
+        file.write(f'limitations = ["{text}"]\n')
+    assert read(stated).limitations == (text,)
 
 
 @pytest.mark.parametrize(

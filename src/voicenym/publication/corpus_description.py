@@ -10,6 +10,7 @@ import datetime
 import os
 import re
 import tomllib
+import unicodedata
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,14 @@ from voicenym.special_files import refuse_named_pipe
 
 CUSTODY = ("destroyed", "kept", "never stored")
 """What became of the key."""
-CLAIM = re.compile(r"\b(?:fully |truly )?anonymous(?:ly)?\b|\banonymity\b", re.IGNORECASE)
-"""Words that claim more than any figure supports."""
+CLAIM = re.compile(
+    r"\b(?:fully |truly )?[aá]n[oóô]n(?:yy?|ie?)m(?!i[sz])\w*"
+    r"|\bаноним(?!из)\w*|匿名(?!化)|익명(?!화)",
+    re.IGNORECASE,
+)
+"""Words that claim more than any figure supports: *anonymous* and *anonymity*, as other languages
+have them, too (anonym, anónimo, anoniem, анонимный). *Anonymized*, what was done, is no claim.
+"""
 _NAME = re.compile(r"[\w. -]{1,100}")
 _PLACEHOLDER = re.compile(
     r"\W*|(todo|tb[acd]|fixme|xxx+|n/?a|lorem ipsum)\b.*", re.IGNORECASE | re.DOTALL
@@ -219,7 +226,7 @@ def _check(path: Path, made: Description) -> None:
     for name, value in vars(made).items():
         texts = value if isinstance(value, tuple) else (str(value),)
         for text in texts:
-            if found := CLAIM.search(text):
+            if found := CLAIM.search(unicodedata.normalize("NFC", text)):
                 raise CorpusError(
                     f"{path}: {name} says {found[0]!r}, which no measured figure supports; say "
                     "'anonymized' or 'pseudonymized', which is what was done"

@@ -128,7 +128,7 @@ def join(
     _check_name(output)
     found = [key_shares.load(path) for path in shares]
     key_shares.join(found).save(output)
-    typer.echo(f"{output}: the key of {found[0].count} shares", err=True)
+    typer.echo(f"{output}: the key again, from {len(found)} of {found[0].count} shares", err=True)
 
 
 @command(app, "voicenym key destroy project.key --yes")
