@@ -171,6 +171,7 @@ def test_an_output_without_a_line_is_compared_and_a_foreign_one_stays(anonymize,
     foreign = anonymize("a.tar", "-o", "out")
     assert foreign.returncode == 1
     assert "exists already and is not what this run writes" in said(foreign)
+    assert "another kind of processor rounds otherwise" in said(foreign)
     assert (tmp_path / "out/a.tar").read_bytes() == b"another thing"
     assert anonymize("a.tar", "-o", "out", "--overwrite").returncode == 0
     assert (tmp_path / "out/a.tar").read_bytes() == made

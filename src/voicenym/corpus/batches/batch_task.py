@@ -184,13 +184,7 @@ class Worker:
                 if edit is not None:
                     edit.finish()
         if result.sha256 != sha256_of(item.target):
-            return Outcome(
-                item,
-                None,
-                f"{item.target}: exists already and is not what this run writes there: it was "
-                "changed since, or comes from elsewhere; keep it under another name, or add "
-                "--overwrite to replace it",
-            )
+            return Outcome(item, None, taken(item.target))
         if edit is not None and not transcript_path(item.target).exists():
             text = self._text(item, edit.transcript)
             try:
@@ -280,3 +274,12 @@ def _out_of_memory(error: BaseException) -> bool:
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     return isinstance(error, RuntimeError) and "allocate memory" in str(error)
+
+
+def taken(target: str | Path) -> str:
+    """Why an output of this name is not replaced: it is there, with other bytes."""
+    return (
+        f"{target}: exists already and is not what this run writes there: it was changed since, or "
+        "comes from elsewhere (another kind of processor rounds otherwise); keep it under another "
+        "name, or add --overwrite to replace it"
+    )

@@ -14,7 +14,7 @@ from typing import BinaryIO, ClassVar
 from voicenym.audio.atomic import temporary_folder
 from voicenym.audio.container_files.containers import output_suffix
 from voicenym.corpus.batches.batch import WorkerSettings
-from voicenym.corpus.batches.batch_task import SystemFailure, in_words, loaded
+from voicenym.corpus.batches.batch_task import SystemFailure, in_words, loaded, taken
 from voicenym.corpus.batches.single_file import anonymize_file, anonymize_unnamed, sha256_of
 from voicenym.corpus.excerpt import cut_out
 from voicenym.corpus.run_records import run_state
@@ -171,14 +171,14 @@ class ShardWorker:
         places = [OutputPlace(target, overwrite, stack) for target in unit.targets]
         for place in places:
             if place.there and not task.compare:
-                return ShardOutcome(unit, None, _taken(place.target))
+                return ShardOutcome(unit, None, taken(place.target))
         done = self._rewrite(task, source, [place.made for place in places])
         if not done.recordings:
             return ShardOutcome(unit, None, _nothing(unit, done))
         sha256 = sha256_of(places[0].made)
         for place in places:  # the table of a Shar comes last: without it there is no shard
             if not place.settle(self._settings.opaque):
-                return ShardOutcome(unit, None, _taken(place.target))
+                return ShardOutcome(unit, None, taken(place.target))
         first = places[0]
         written = object_store.identity(unit.target) if first.remote else None
         table = None if unit.table is None else object_store.identity(unit.table[1])
@@ -290,13 +290,6 @@ def _of_machine(error: BaseException | None) -> bool:
 def _in_place(unit: Unit, error: Exception) -> str:
     reason = in_words(error)
     return reason if unit.source in reason or unit.target in reason else f"{unit}: {reason}"
-
-
-def _taken(target: str) -> str:
-    return (
-        f"{target}: exists already and is not what this run writes there; keep it under "
-        "another name, or add --overwrite to replace it"
-    )
 
 
 def _nothing(unit: Unit, done: Rewritten) -> str:
