@@ -39,8 +39,8 @@ def corpus_recordings(corpus: Path, keep: Collection[str], level: int | None) ->
         if label != NAMES and not any(getattr(one, label) for one in found):
             raise CorpusError(
                 f"--keep {label}: no recording of {corpus} has it; a transcript lies in a .txt "
-                "beside its recording, other labels in columns of a manifest.tsv there; or leave "
-                "it out"
+                "beside its recording, other labels in columns of a manifest.tsv there; anonymize "
+                "a data folder with --keep text, which copies its text; or leave it out"
             )
     return [replace(one, corpus="", **dropped) for one in found]  # type: ignore[arg-type]
 

@@ -201,3 +201,17 @@ def test_original_names_do_not_join_drawn_ones(items, job):
         with pytest.raises(CorpusError, match=r"with --rename.*new folder"):
             run(replace(job, overwrite=overwrite), items[:1])
     assert not items[0].target.exists()
+
+
+class NoEngine:
+    """An engine that cannot start."""
+
+    def pool(self, *arguments):
+        pytest.fail("was started")
+
+
+def test_a_run_with_nothing_to_do_starts_no_engine(items, job):
+    run(job, items)
+    assert run(job, items, 2, engine=NoEngine()).skipped == len(items)
+    with pytest.raises(pytest.fail.Exception, match="was started"):
+        run(replace(job, overwrite=True), items, 2, engine=NoEngine())

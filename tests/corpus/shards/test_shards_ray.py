@@ -75,6 +75,13 @@ def test_ray_writes_the_bytes_of_the_local_engine_in_any_order_and_partition(
     same()
 
 
+def test_a_run_with_nothing_to_do_starts_no_engine(shards, tmp_path):
+    assert anonymized([shards / "in"], tmp_path).done == 4
+    # an address that nobody has: a connection would fail
+    again = anonymized([shards / "in"], tmp_path, 2, RayEngine("127.0.0.1:9"))
+    assert (again.skipped, again.failures) == (4, [])
+
+
 def test_a_task_holds_the_voices_of_its_shard_and_no_key(shards, tmp_path):
     plan = plan_units([str(shards / "in")], str(tmp_path))
     job = Job("mcadams", {}, KEY)

@@ -31,7 +31,7 @@ from voicenym.corpus.batches.earlier_run import (
     is_as_logged,
     is_of,
 )
-from voicenym.corpus.batches.engines import LOCAL, Engine
+from voicenym.corpus.batches.engines import LOCAL, Engine, with_first
 from voicenym.corpus.plans import timestamps
 from voicenym.corpus.plans.file_plan import Item
 from voicenym.corpus.readers import speaker_rule
@@ -223,8 +223,11 @@ def _outcomes(
         """The output may be there: its worker died after it got its name."""
         return task if job.overwrite else replace(task, compare=True)
 
+    begun = with_first(tasks)
+    if begun is None:
+        return
     with engine.pool(count, again, _prepare, job.for_workers(), job.log) as pool:
-        for task, answer in pool.answers(tasks, ahead):
+        for task, answer in pool.answers(begun, ahead):
             if isinstance(answer, Death):
                 answer = Outcome(task.item, None, blame(task.item.source, answer))
             yield answer

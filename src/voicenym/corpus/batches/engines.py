@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Protocol, TypeVar
 
 from voicenym.corpus.plans.worker_count import workers_to_evaluate
@@ -86,6 +87,15 @@ class RayEngine:
 
 
 LOCAL = LocalEngine()
+
+
+def with_first(tasks: Iterator[T]) -> Iterator[T] | None:
+    """The same tasks, of which the first is drawn; None without any, so that a run with nothing to
+    do starts no engine: Ray takes many seconds.
+    """
+    for first in tasks:
+        return chain((first,), tasks)
+    return None
 
 
 def workers_of(engine: Engine, workers: int | None, recordings: int, device: str = "cpu") -> int:

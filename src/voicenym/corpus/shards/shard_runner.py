@@ -18,7 +18,7 @@ import voicenym
 from voicenym.audio.atomic import sweep
 from voicenym.corpus.batches.batch import Job
 from voicenym.corpus.batches.batch_runner import blame
-from voicenym.corpus.batches.engines import LOCAL, Engine
+from voicenym.corpus.batches.engines import LOCAL, Engine, with_first
 from voicenym.corpus.plans import timestamps
 from voicenym.corpus.readers import similar_names, speaker_rule
 from voicenym.corpus.run_records.line_table import Line
@@ -248,9 +248,12 @@ def _answers(
         """The output may be there: its worker died after it got its name."""
         return task if isinstance(task, SurveyTask) else replace(task, compare=True)
 
+    begun = with_first(tasks)
+    if begun is None:
+        return
     arguments: tuple[Any, ...] = (job.for_workers(), choice, job.log)
     with engine.pool(count, again, prepare, *arguments) as pool:
-        for task, answer in pool.answers(tasks, ahead):
+        for task, answer in pool.answers(begun, ahead):
             if isinstance(answer, Death):
                 answer = ShardOutcome(task.unit, None, blame(task.unit, answer))
             yield task, answer
