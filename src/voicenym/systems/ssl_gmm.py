@@ -40,8 +40,9 @@ class SslGmm(SslPipeline):
     retries: int = RETRIES
     sex: Rule = "same"
 
-    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3)
     coarse_silence_from: ClassVar[int] = 2
+    later_vocoders_from: ClassVar[int] = 3
     card: ClassVar[Card] = Card(
         name="ssl-gmm",
         title="content, F0 and a vocoder (English); pseudo-speaker drawn from a Gaussian mixture",

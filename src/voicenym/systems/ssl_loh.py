@@ -28,8 +28,9 @@ class SslLoh(SslPipeline, RotationPipeline):
     :class:`~voicenym.resynthesis.pipeline.voice_choice.RotationPipeline`.
     """
 
-    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3)
     coarse_silence_from: ClassVar[int] = 2
+    later_vocoders_from: ClassVar[int] = 3
     form: ClassVar[str] = "loh"
     card: ClassVar[Card] = Card(
         name="ssl-loh",

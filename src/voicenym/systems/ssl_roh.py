@@ -29,8 +29,9 @@ class SslRoh(SslPipeline, RotationPipeline):
     """
 
     form: ClassVar[str] = "roh"
-    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3, 4)
     coarse_silence_from: ClassVar[int] = 3
+    later_vocoders_from: ClassVar[int] = 4
     card: ClassVar[Card] = Card(
         name="ssl-roh",
         title="content, F0 and a vocoder (English); speaker rotated by the key, and by one matrix",

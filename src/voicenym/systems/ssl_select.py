@@ -28,8 +28,9 @@ class SslSelect(SslPipeline, SelectionPipeline):
 
     affinity: Likeness = "cosine"
 
-    revisions: ClassVar[tuple[int, ...]] = (1, 2)
+    revisions: ClassVar[tuple[int, ...]] = (1, 2, 3)
     coarse_silence_from: ClassVar[int] = 2
+    later_vocoders_from: ClassVar[int] = 3
     card: ClassVar[Card] = Card(
         name="ssl-select",
         title="content, F0 and a vocoder (English); mean of dissimilar pool speakers",

@@ -207,6 +207,40 @@ def test_a_small_hifigan_speaks_from_the_frame_network_of_the_synthesizer(small_
         assemble(folder, {"hifigan": tmp_path / "wider"})
 
 
+def test_a_later_hifigan_has_the_place_of_the_former_from_its_revision_on(small_parts, tmp_path):
+    ssl, folder = small_parts["ssl"], tmp_path / "weights"
+    sizes = {"content": 10, "speaker": 12, "width": 8, "inner": 16, "blocks": 1}
+    torch.manual_seed(1)
+    synthesizers.save(synthesizers.make("istft-vocoder", sizes), tmp_path / "istft")
+    size = {"rates": [8, 5, 4], "channels": 8}
+    for name in ("hifigan", "hifigan-speaker"):
+        vocoders.save(vocoders.make("hifigan-head", {"inputs": 8, "size": size}), tmp_path / name)
+    parts = {"content": ssl["content"], "speaker": ssl["speaker"], "pool": ssl["pool"]}
+    parts |= {"synthesizer": tmp_path / "istft", "hifigan": tmp_path / "hifigan"}
+    assemble(folder, parts)
+    system = load("ssl-select", weights=str(folder), affinity="cosine", vocoder="hifigan")
+    latest, before = system.revisions[-1], system.version
+    assert {system.vocoder_of(one) for one in system.revisions} == {"hifigan"}
+    assemble(folder, {"hifigan-speaker": tmp_path / "hifigan-speaker"})
+    assert system.version == before, "keys that exist keep their voices"
+    assert [system.vocoder_of(one) for one in system.revisions] == [
+        *["hifigan"] * (len(system.revisions) - 1),
+        "hifigan-speaker",
+    ]
+    former, later = (system.synthesizer_of(one) for one in (latest - 1, latest))
+    assert former.frames is later.frames
+    differ = [
+        not torch.equal(a, b)
+        for a, b in zip(former.vocoder.parameters(), later.vocoder.parameters(), strict=True)
+    ]
+    assert any(differ)
+    with pytest.raises(UnknownSystemError, match="no vocoder 'hifigan-speaker'; give hifigan"):
+        load("ssl-select", vocoder="hifigan-speaker")
+    synthesizers.save(synthesizers.make("istft-vocoder", sizes), tmp_path / "istft-2")
+    assemble(folder, {"synthesizer": tmp_path / "istft-2"})
+    assert not assembly.belongs(folder, "hifigan-speaker"), "it was trained with the other frames"
+
+
 def test_parts_of_other_sizes_and_kinds_are_named(small_parts, tmp_path):
     ssl, b1 = small_parts["ssl"], small_parts["b1b"]
     parts = {name: ssl[name] for name in assembly.NEEDED}

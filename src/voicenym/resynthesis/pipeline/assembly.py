@@ -11,6 +11,7 @@
            synthesizer-7/      of word-codes from revision 7 on, in bundled folders
            nsf/      vocoder in place of the synthesizer's, of b1a with vocoder=nsf, in bundled ones
            hifigan/      the same, of ssl-* and b1b with vocoder=hifigan
+           hifigan-speaker/    of ssl-* with it in their last revision, in bundled folders
            register/      which pitch goes with a speaker vector; where pitch is moved
            f0/            predictor of F0 from content; where pitch is predicted
            durations/     predictor of durations from content; where timing is drawn

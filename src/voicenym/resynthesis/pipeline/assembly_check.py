@@ -13,8 +13,8 @@ from voicenym.nets.words.word_codes import live_word_codes
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.synthesis_settings import TrainingRecord, names
 
-VOCODERS = ("nsf", "hifigan")
-"""Modules that are vocoders for the first part of the synthesizer, by the names of settings."""
+VOCODERS = ("nsf", "hifigan", "hifigan-speaker")
+"""Modules that are vocoders for the first part of the synthesizer."""
 
 
 def check_folders(places: Mapping[str, Path], networks: Assembly) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -25,6 +26,7 @@ class SslPipeline(VocoderSetting):
     units: str = CODES
 
     other_vocoders: ClassVar[tuple[str, ...]] = ("hifigan",)
+    later_vocoders: ClassVar[Mapping[str, str]] = {"hifigan": "hifigan-speaker"}
     folder_name: ClassVar[str] = "ssl"
 
     def __post_init__(self) -> None:

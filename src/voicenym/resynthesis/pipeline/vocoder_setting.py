@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -22,11 +23,15 @@ class VocoderSetting(Pipeline):
 
     Attributes:
         other_vocoders: names that there are.
+        later_vocoders: modules of bundled weights that have the place of these vocoders later on.
+        later_vocoders_from: revision from which they have.
     """
 
     vocoder: str = ""
 
     other_vocoders: ClassVar[tuple[str, ...]]
+    later_vocoders: ClassVar[Mapping[str, str]] = {}
+    later_vocoders_from: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -50,7 +55,15 @@ class VocoderSetting(Pipeline):
                 f"{self.card.name}: {self.folder} has no {self.vocoder}/; weights of your own have "
                 f"the vocoder that they were put together with: leave out vocoder={self.vocoder}"
             )
-        return later_modules.with_vocoder(self.folder, self.device, self.vocoder, whole)
+        name = self.vocoder_of(revision)
+        return later_modules.with_vocoder(self.folder, self.device, name, whole)
+
+    def vocoder_of(self, revision: int) -> str:
+        """Name of the module of the vocoder that a revision uses."""
+        later = self.later_vocoders.get(self.vocoder, "")
+        if revision >= self.later_vocoders_from and assembly.belongs(self.folder, later):
+            return later
+        return self.vocoder
 
     def check(self) -> None:
         super().check()
