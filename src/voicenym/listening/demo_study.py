@@ -34,8 +34,8 @@ def sample_file() -> Path:
         VoicenymError: it is in neither.
     """
     for path in (
-        Path(__file__).parent / "sample.wav",
-        Path(__file__).parents[3] / "samples" / "sample.wav",
+        Path(__file__).parent / "sample.flac",
+        Path(__file__).parents[3] / "samples" / "sample.flac",
     ):
         if path.is_file():
             return path

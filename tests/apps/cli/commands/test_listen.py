@@ -12,6 +12,7 @@ import httpx
 import pytest
 from listening_material import folders
 
+import voicenym
 from voicenym.listening import demo_study
 from voicenym.listening import study as files
 
@@ -136,6 +137,12 @@ def test_serve_in_a_process_of_its_own(process, command, options, tmp_path):
         rest = server.stderr.read()
         assert tokens["L001"] not in rest
         assert "GET" not in rest
+
+
+def test_the_sample_of_the_package_is_that_of_the_repository(sample):
+    packed, open_ = voicenym.read(demo_study.sample_file()), voicenym.read(sample)
+    assert packed.rate == open_.rate
+    assert packed.samples.equal(open_.samples)
 
 
 def test_demo_with_simulated_listeners_says_so(command, tmp_path, monkeypatch):
