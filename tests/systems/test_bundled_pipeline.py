@@ -10,6 +10,7 @@ import torch
 
 import voicenym
 from voicenym import Key
+from voicenym.anonymizer import system_class
 from voicenym.corpus.batches.single_file import anonymize_file
 from voicenym.errors import RefusedError, UnknownSystemError, VoicenymError, WeightsError
 from voicenym.nets.weights.weights_home import VARIABLE
@@ -243,6 +244,26 @@ def test_another_vocoder_says_the_same_with_the_same_voice(parts, speech, name, 
     assert float(level) < 3.0, "the level over 0.1 s is kept, as published"
     silence = voicenym.Audio(torch.zeros(speech.rate), speech.rate)
     assert not other(silence, pseudonym).samples.any()
+
+
+@pytest.mark.parametrize("name", ["ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm"])
+def test_the_later_hifigan_keeps_the_voice_better(parts, speech, name):
+    """Its training asked for the speaker's vector. Whatever has another vocoder stays the same."""
+    latest = system_class(name).revisions[-1]
+    pseudonym = KEY.with_revisions(None).pseudonym("anna")
+    copies, usual = (
+        [
+            voicenym.load(name, revision=revision, **settings)(speech, pseudonym)
+            for revision in (latest - 1, latest)
+        ]
+        for settings in ({"identity": "copy", "units": "soft", "vocoder": "hifigan"}, {})
+    )
+    assert torch.equal(usual[0].samples, usual[1].samples)
+    own, former, later = (
+        conditioning.whole_vector(parts, audio.samples.reshape(-1)) for audio in (speech, *copies)
+    )
+    cosine = torch.nn.functional.cosine_similarity
+    assert cosine(own, later, dim=0) > cosine(own, former, dim=0) + 0.02
 
 
 @pytest.mark.parametrize("name", ["ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm"])

@@ -51,7 +51,7 @@ SSL_UNLIKE = (
     "has HuBERT-soft (units=soft: means of their vectors, weighted by how near each is, which keep "
     "more words); ecapa-small is an eighth of its ECAPA-TDNN; an inverse-STFT vocoder of 3.7 "
     "million weights is where HiFi-GAN is; vocoder=hifigan takes a HiFi-GAN of 0.13 million "
-    "weights, with a source of pulses and noise, over its frame network, and loses more words",
+    "weights, with a source of pulses and noise, over its frame network, and sounds worse",
     "HuBERT-soft as van Niekerk et al. publish it (256 numbers, layers as in the checkpoint) where "
     "the paper has 200 numbers after six layers; content/ decides",
     "long recordings are processed in windows of 30 s, of which the middle 24 s are kept",

@@ -19,7 +19,7 @@ class SslPipeline(VocoderSetting):
     Args:
         units: ``codes``: content as the encoder gives it; ``soft``: of an encoder of word codes,
             soft units, as HuBERT-soft has them (:mod:`voicenym.nets.content.soft_units`).
-        vocoder: ``hifigan``: the bundled small HiFi-GAN, which loses more words than the bundled
+        vocoder: ``hifigan``: the bundled small HiFi-GAN, which sounds worse than the bundled
             inverse-STFT vocoder; empty: that of the weights.
     """
 
