@@ -266,6 +266,25 @@ def test_the_later_hifigan_keeps_the_voice_better(parts, speech, name):
     assert cosine(own, later, dim=0) > cosine(own, former, dim=0) + 0.02
 
 
+@pytest.mark.parametrize("name", ["ssl-select", "b1a", "b1b", "word-codes"])
+def test_scaled_frequencies_speak_through_weights_of_vectors(parts, speech, name):
+    """identity=formant-pitch: the same words in another voice, which follows its frequencies."""
+    usual = voicenym.load(name)
+    system = voicenym.load(name, identity="formant-pitch")
+    system.check()
+    assert system.version != usual.version
+    assert system.parts.speaker.hertz
+    assert not usual.parts.speaker.hertz
+    pseudonym, other = (KEY.pseudonym(who) for who in ("anna", "bert"))
+    made, again, another = (system(speech, one) for one in (pseudonym, pseudonym, other))
+    assert torch.equal(made.samples, again.samples)
+    assert not torch.equal(made.samples, another.samples)
+    assert made.samples.shape == speech.samples.shape
+    assert likeness(codes(parts, speech), codes(parts, made)) > 0.5
+    half = voicenym.load("b1a", identity="half:of=(formant-pitch)", f0="moved")
+    half.check()
+
+
 @pytest.mark.parametrize("name", ["ssl-select", "ssl-roh", "ssl-loh", "ssl-gmm"])
 def test_soft_units_say_the_same_with_the_same_voice(parts, speech, name):
     usual, soft = voicenym.load(name), voicenym.load(name, units="soft")

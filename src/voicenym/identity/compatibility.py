@@ -56,8 +56,9 @@ def fit(
         if some.hertz and not hertz:
             raise UnknownSystemError(
                 f"{system}: {some.name} scales formants and pitch in Hz, and voices here are "
-                "speaker vectors; it is for ssl-* and b1* with the speaker encoder of voicenym "
-                "models formants, and a synthesizer that was trained with it"
+                "speaker vectors; it is for the bundled weights of ssl-*, b1* and word-codes, or "
+                "for the speaker encoder of voicenym models formants, and a synthesizer that was "
+                "trained with it"
             )
         if hertz and some.hertz is False:
             raise UnknownSystemError(

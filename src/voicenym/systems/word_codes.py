@@ -183,7 +183,8 @@ class WordCodes(Pipeline):
 
     @property
     def parts(self) -> Assembly:
-        return assembly.opened(self.folder, self.device, self.precision, self.accents)
+        found = assembly.opened(self.folder, self.device, self.precision, self.accents)
+        return self.conditioned(found)
 
     def synthesizer_of(self, revision: int) -> Synthesizer:
         name = assembly.of_revision(self.folder, "synthesizer", revision)

@@ -35,6 +35,8 @@ _LIST = {
                   "Predictor of durations from a pipeline's content."),
     "f0-predictor": ("synthesis.f0_predictor_recipe:F0PredictorRecipe",
                      "Predictor of F0 from a pipeline's content."),
+    "frequency-voices": ("identity.frequency_voices_recipe:FrequencyVoicesRecipe",
+                         "Speaker vectors of formants and pitch, by regression."),
     "householder": ("identity.householder_recipe:HouseholderRecipe",
                     "Householder network that rotates speaker vectors."),
     "hybrid": ("words.hybrid_recipe:HybridRecipe",

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import torch
+
 from voicenym.dsp.pitch.trackers import Tracker, tracker
 from voicenym.errors import VoicenymError
 from voicenym.nets.content.content_encoder import Content
 from voicenym.nets.content.language_scores import LanguageScores
 from voicenym.nets.content.word_code_encoder import WordCodeEncoder
+from voicenym.nets.identity.frequency_voices import FrequencyVoices
+from voicenym.nets.speakers.formant_pitch_encoder import octaves
 from voicenym.nets.speakers.speaker_encoder import RATE, Encoder
 from voicenym.nets.synthesis.duration_predictor import DurationPredictor
 from voicenym.nets.synthesis.f0_predictor import F0Predictor
@@ -32,6 +36,8 @@ class Assembly:
         durations: predictor of durations from content; None where timing is not drawn.
         natives: encoders of codes of a native reading by accent; none where the accent is kept.
         live_codes: encoder of live streams; None where windows are encoded again.
+        frequency_voices: speaker vectors of the frequencies that the speaker encoder measures, for
+            a synthesizer of vectors; None where the encoder gives what the synthesizer reads.
 
     Raises:
         VoicenymError: incompatible modules; the first mismatch is named.
@@ -46,6 +52,7 @@ class Assembly:
     durations: DurationPredictor | None = None
     natives: Mapping[str, WordCodeEncoder] = field(default_factory=dict)
     live_codes: LiveWordCodes | None = None
+    frequency_voices: FrequencyVoices | None = None
 
     def __post_init__(self) -> None:
         self._check_sizes()
@@ -66,7 +73,9 @@ class Assembly:
     def _check_sizes(self) -> None:
         """Raises VoicenymError for vectors that the synthesizer was not trained on."""
         recorded = self.synthesizer.config()
-        for name, network in (("content", self.content), ("speaker", self.speaker)):
+        voices = self.frequency_voices
+        given = (("content", self.content), ("speaker", self.speaker if voices is None else voices))
+        for name, network in given:
             has, wants = network.size, int(recorded[name])
             if has != wants:
                 raise VoicenymError(
@@ -74,9 +83,10 @@ class Assembly:
                     f"({self.synthesizer.kind}) was trained on {wants}: take the {name} it was "
                     "trained with, or another synthesizer"
                 )
-        if self.speaker.hertz != (self.settings.scale == "octaves"):
-            gives = "frequencies in Hz" if self.speaker.hertz else "vectors, and no frequencies"
-            cure = "octaves" if self.speaker.hertz else "none, unit or root"
+        hertz = self.speaker.hertz and voices is None
+        if hertz != (self.settings.scale == "octaves"):
+            gives = "frequencies in Hz" if hertz else "vectors, and no frequencies"
+            cure = "octaves" if hertz else "none, unit or root"
             raise VoicenymError(
                 f"the speaker ({self.speaker.kind}) gives {gives}: set --scale {cure}, as the "
                 "synthesizer was trained"
@@ -137,6 +147,12 @@ class Assembly:
                 "live: this encoder was trained for another content, or other drawn accents; train "
                 "it again with train live-codes --pipeline, or leave it out"
             )
+
+    def scaled(self, vectors: torch.Tensor) -> torch.Tensor:
+        """What the speaker encoder gives, ``[..., element]``, as the synthesizer reads it."""
+        if self.frequency_voices is not None:
+            vectors = self.frequency_voices(octaves(vectors))
+        return self.settings.scaled(vectors)
 
     @property
     def tracker(self) -> Tracker:

@@ -23,7 +23,7 @@ from voicenym.nets.speakers.speaker_encoder import RATE
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.weights.weights_home import home
 from voicenym.pseudonym import Pseudonym
-from voicenym.resynthesis.pipeline import assembly
+from voicenym.resynthesis.pipeline import assembly, measured_frequencies
 from voicenym.resynthesis.pipeline.f0_regression import Register
 from voicenym.resynthesis.pipeline.language_check import refusal, refusal_of_stated
 from voicenym.resynthesis.pipeline.pipeline_core import ChangedLengthCore, PipelineCore, Voice
@@ -131,7 +131,12 @@ class Pipeline(Anonymizer):
         durations = ""
         if self.prosody.changes_length:
             durations = stamp(assembly.located(self.folder, "durations"))
-        return together(assembly.version(self.folder), compatibility.version(method), durations)
+        voices = ""
+        if self.folder.is_dir() and self._maps_frequencies:
+            voices = stamp(measured_frequencies.BUNDLED)
+        return together(
+            assembly.version(self.folder), compatibility.version(method), durations, voices
+        )
 
     @property
     def folder(self) -> Path:
@@ -211,7 +216,25 @@ class Pipeline(Anonymizer):
     @property
     def parts(self) -> Assembly:
         """The networks, on the device, but for synthesizers of later revisions."""
-        return assembly.opened(self.folder, self.device)
+        return self.conditioned(assembly.opened(self.folder, self.device))
+
+    def conditioned(self, parts: Assembly) -> Assembly:
+        """The networks with the speaker encoder that the identity method needs: where it scales
+        frequencies, and the weights know vectors, that of frequencies, and a map to vectors.
+        """
+        if not self._maps_frequencies:
+            return parts
+        return measured_frequencies.on_frequencies(parts, self.device)
+
+    @property
+    def _maps_frequencies(self) -> bool:
+        """Whether frequencies stand for the vectors of the weights' speaker encoder."""
+        if not self.identity:
+            return False
+        methods = compatibility.within(unplaced(self.identity))
+        return any(one.hertz for one in methods) and measured_frequencies.fits(
+            names(assembly.part(self.folder, "speaker"))
+        )
 
     def synthesizer_of(self, revision: int) -> Synthesizer:
         """The synthesizer of a revision, on the device; the other networks are those of all."""
@@ -347,7 +370,7 @@ class Pipeline(Anonymizer):
         synthesis_stream = vectors[0] if method.whole else vectors.transpose(0, 1)
         seeds = [pseudonym.index("pipeline.noise", 2**62) for pseudonym in pseudonyms]
         return Voice(
-            parts.settings.scaled(synthesis_stream).to(self.device),
+            parts.scaled(synthesis_stream).to(self.device),
             to_mean.to(self.device),
             to_std.to(self.device),
             torch.tensor(seeds, dtype=torch.int64, device=self.device),
