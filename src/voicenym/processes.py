@@ -180,6 +180,19 @@ def _short_sockets() -> Iterator[None]:
         tempfile.tempdir = before
 
 
+def wait_for_parent_end() -> bool:
+    """Waits until the process that started this one has ended; False at once where
+    multiprocessing did not start it.
+    """
+    from multiprocessing import connection, parent_process
+
+    parent = parent_process()
+    if parent is None:
+        return False
+    connection.wait([parent.sentinel])
+    return True
+
+
 def module(name: str) -> subprocess.Popen[bytes]:
     """Runs a module of the package, as ``python -m`` does, with pipes to its standard input and
     output.

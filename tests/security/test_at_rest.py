@@ -279,11 +279,14 @@ def test_keys_are_private(tmp_path, umask, mask):
 
 @MASKS
 def test_texts_that_a_recogniser_is_given(tmp_path, umask, mask, monkeypatch):
-    """The worker's own code, with a decoder that notes what lies on the disk."""
+    """The worker's own code, with a decoder that notes what lies on the disk, in a folder as the
+    process that starts it makes and removes it.
+    """
     import io
     from types import SimpleNamespace
 
     from voicenym.recognition.sphinx_processes import sphinx_worker
+    from voicenym.temporary import temporary_directory
 
     seen = {}
 
@@ -297,8 +300,10 @@ def test_texts_that_a_recogniser_is_given(tmp_path, umask, mask, monkeypatch):
     )
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     umask(mask)
-    asked = json.dumps({"lm_text": "who said what", "dict_text": "what W AH T"}).encode()
-    sphinx_worker.serve(io.BytesIO(asked + b"\n"), io.BytesIO())
+    texts = {"lm_text": "who said what", "dict_text": "what W AH T"}
+    with temporary_directory() as folder:
+        asked = json.dumps({**texts, "folder": folder}).encode()
+        sphinx_worker.serve(io.BytesIO(asked + b"\n"), io.BytesIO())
     assert sorted(seen.values()) == [0o600, 0o600, 0o700]
     assert list(tmp_path.iterdir()) == []
 

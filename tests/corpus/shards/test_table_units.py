@@ -260,8 +260,12 @@ def test_a_later_run_keeps_the_rows_of_an_earlier_one_in_a_store(
 
 
 @pytest.mark.parametrize("table", ["wav.scp", "utt2spk", "spk2gender"])
-def test_runs_that_end_together_keep_the_rows_of_both(store, anonymize, key, tmp_path, table):
+def test_runs_that_end_together_keep_the_rows_of_both(
+    store, anonymize, key, tmp_path, monkeypatch, table
+):
     """One ends while the other, which has read the tables, writes them."""
+    # however long the one takes: a client that waits for 15 s only would try again meanwhile
+    monkeypatch.setattr(fsspec.get_filesystem_class("s3"), "read_timeout", 600)
     utterances(tmp_path / "in")
     part(tmp_path / "a", tmp_path / "in", ["ann-1", "ann-2"])
     part(tmp_path / "b", tmp_path / "in", ["bob-3"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import threading
-from multiprocessing.connection import wait
+
+from voicenym.processes import wait_for_parent_end
 
 
 def end_with_server() -> None:
@@ -15,11 +15,9 @@ def end_with_server() -> None:
     Call it when the process is confined: filters of Linux hold for threads that start later. It
     does nothing in a process that multiprocessing did not start.
     """
-    server = multiprocessing.parent_process()
-    if server is not None:
-        threading.Thread(target=_watch, args=(server.sentinel,), daemon=True).start()
+    threading.Thread(target=_end_after, daemon=True).start()
 
 
-def _watch(sentinel: int) -> None:
-    wait([sentinel])
-    os._exit(1)
+def _end_after() -> None:
+    if wait_for_parent_end():
+        os._exit(1)
