@@ -71,6 +71,8 @@ IDENTITIES = {
     "A2": "singular-values",
     "ASV-Free": "lookup",
     "B1": "selection",
+    "B1, dense": "selection:choice=dense",
+    "B1, sparse": "selection:choice=sparse",
     "K2": "indistinguishable",
     "LOH": "householder",
     "M1c2": "copy",

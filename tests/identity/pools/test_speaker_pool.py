@@ -8,6 +8,7 @@ import torch
 
 from voicenym.errors import VoicenymError
 from voicenym.identity.pools.speaker_pool import Pool, load, opened, save
+from voicenym.resynthesis.pipeline.assembly import BUNDLED
 
 
 def test_a_pool_is_read_as_it_was_written(pool, tmp_path):
@@ -103,3 +104,15 @@ def test_utterances_are_averaged_by_speaker_and_refused_otherwise():
     assert one.speakers == ("a", "b")
     assert one.sexes == ("f", "m")
     assert torch.equal(one.vectors, torch.tensor([[2.0, 0.0], [0.0, 2.0]]))
+
+
+def test_bundled_pool_has_clusters_of_one_sex_each():
+    pool = load(BUNDLED / "ssl" / "pool")
+    assert pool.clusters is not None
+    for cluster in pool.clusters.unique():
+        sexes = {pool.sexes[row] for row in (pool.clusters == cluster).nonzero()[:, 0].tolist()}
+        assert len(sexes) == 1
+    # selection draws one of ten by default
+    for sex in ("f", "m"):
+        rows = [row for row, one in enumerate(pool.sexes) if one == sex]
+        assert len(pool.clusters[rows].unique()) >= 10

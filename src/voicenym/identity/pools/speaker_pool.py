@@ -6,9 +6,11 @@ SHA-256 in the configuration detects damage.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -266,6 +268,14 @@ def load(folder: Path) -> Pool:
     return _loaded(folder, modified(folder, "pool", cure))
 
 
+def _clusters(config: Mapping[str, Any], state: Mapping[str, torch.Tensor]) -> torch.Tensor | None:
+    """Clusters as :func:`save` writes them, or from the configuration: those of the bundled pool
+    were found after its vectors, whose digest runs record.
+    """
+    named = config.get("clusters")
+    return state.get("clusters") if named is None else torch.tensor(named, dtype=torch.long)
+
+
 @lru_cache(maxsize=4)
 def _loaded(folder: Path, stamp: int) -> Pool:
     from voicenym.nets.checkpoint import read, rebuilding
@@ -282,6 +292,6 @@ def _loaded(folder: Path, stamp: int) -> Pool:
             speakers=tuple(config.get("speakers", ())),
             encoder=config.get("encoder", ""),
             version=config.get("version", ""),
-            clusters=state.get("clusters"),
+            clusters=_clusters(config, state),
             affinity=Affinity.from_state(state),
         )
