@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from voicenym.diarization import treatments
 from voicenym.diarization.speaker_turns import Diarization, Turn
 from voicenym.diarization.treatments import BORDER, Choice, Reason, Treatment, choice, plan
 from voicenym.errors import DiarizationError
@@ -137,3 +138,14 @@ def test_a_treatment_may_be_text(treatment):
     assert at(parts, round(1.5 * RATE)).treatment is treatment
     with pytest.raises(DiarizationError, match="hide, keep, silence, not 'drop'"):
         choice(found, unsure="drop")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_regions_near_turns_are_those_within_a_distance_of_any(seed):
+    rng = np.random.default_rng(seed)
+    times = np.sort(rng.uniform(0.0, 60.0, (12, 2)), axis=1)
+    turns = [Turn(float(start), float(end), "a") for start, end in times]
+    reach = treatments._reach(turns, 0.5)
+    for start in np.arange(0.0, 60.0, 0.37):
+        near = any(t.start - 0.5 < start + 0.2 and start < t.end + 0.5 for t in turns)
+        assert treatments._touches(reach, start, start + 0.2) == near

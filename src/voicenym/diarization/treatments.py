@@ -239,22 +239,31 @@ def _unassigned(
 ) -> Iterable[tuple[float, float]]:
     """Regions of speech in nobody's turn, without the edges of kept turns far from hidden ones."""
     covered = [(s.start, s.end) for s in found.stretches()]
-    hidden = _times(turn for turn in found.turns if turn.speaker not in who.kept)
-    kept = _times(turn for turn in found.turns if turn.speaker in who.kept)
+    hidden = _reach((turn for turn in found.turns if turn.speaker not in who.kept), FAR)
+    kept = _reach((turn for turn in found.turns if turn.speaker in who.kept), 1e-3)
     for start, end in _without(speech.tolist(), covered):
         short = end - start <= EDGE
-        if short and _touches(kept, start, end, 1e-3) and not _touches(hidden, start, end, FAR):
+        if short and _touches(kept, start, end) and not _touches(hidden, start, end):
             continue
         yield start, end
 
 
-def _times(turns: Iterable[Turn]) -> npt.NDArray[np.float64]:
-    return np.array([(turn.start, turn.end) for turn in turns]).reshape(-1, 2)
+def _reach(turns: Iterable[Turn], distance: float) -> npt.NDArray[np.float64]:
+    """How far turns reach with their surroundings, ``[turn, (start, end)]`` in seconds: starts in
+    order, and the latest end up to each.
+
+    Args:
+        turns: in any order.
+        distance: of the surroundings, in seconds.
+    """
+    found = np.array(sorted((turn.start, turn.end) for turn in turns)).reshape(-1, 2)
+    return np.stack([found[:, 0] - distance, np.maximum.accumulate(found[:, 1]) + distance], 1)
 
 
-def _touches(turns: npt.NDArray[np.floating], start: float, end: float, distance: float) -> bool:
-    """Whether a region lies within a distance of a turn."""
-    return bool(((turns[:, 0] - distance < end) & (start < turns[:, 1] + distance)).any())
+def _touches(reach: npt.NDArray[np.floating], start: float, end: float) -> bool:
+    """Whether a region overlaps what :func:`_reach` gives."""
+    begun = int(np.searchsorted(reach[:, 0], end))
+    return begun > 0 and bool(start < reach[begun - 1, 1])
 
 
 def _without(
@@ -266,7 +275,8 @@ def _without(
         place = start
         while first < len(covered) and covered[first][1] <= start:
             first += 1
-        for a, b in covered[first:]:
+        for number in range(first, len(covered)):
+            a, b = covered[number]
             if a >= end:
                 break
             if a > place:
