@@ -267,10 +267,9 @@ def test_texts_without_words_are_no_reference(speech, tmp_path):
     assert any("no recording has a text; add UTTERANCE.txt beside it" in n for n in system.notes)
 
 
+@pytest.mark.usefixtures("brief")
 def test_live_systems_are_named_apart_from_those_of_whole_recordings(speech, tmp_path):
-    done = evaluate(
-        speech, "-o", tmp_path / "r", "--cache", tmp_path / "c", "--no-sanity", "--live"
-    )
+    done = evaluate(speech, "-o", tmp_path / "r", "--live", "--attacker", "ignorant")
     assert done.exit_code == 0
     (found,) = results_file.load(tmp_path / "r").systems
     assert (found.name, found.parameters) == ("mcadams:live=true", {"live": True})
