@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from voicenym.anonymizer import Anonymizer, Card, Stream, available, load, revisions
     from voicenym.audio import Audio, read, write
     from voicenym.corpus.batches.fallback import anonymize
+    from voicenym.corpus.shards.column_anonymizer import ColumnAnonymizer
     from voicenym.errors import VoicenymError
     from voicenym.pseudonym import Key, Pseudonym
     from voicenym.training.recipes import train
@@ -36,6 +37,7 @@ _FACE = {
     "anonymize": "voicenym.corpus.batches.fallback",
     "Anonymizer": "voicenym.anonymizer",
     "Card": "voicenym.anonymizer",
+    "ColumnAnonymizer": "voicenym.corpus.shards.column_anonymizer",
     "Stream": "voicenym.anonymizer",
     "load": "voicenym.anonymizer",
     "available": "voicenym.anonymizer",
@@ -48,6 +50,7 @@ __all__ = [
     "Anonymizer",
     "Audio",
     "Card",
+    "ColumnAnonymizer",
     "Key",
     "Pseudonym",
     "Stream",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import io
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,9 +15,10 @@ from voicenym.corpus.batches.batch import WorkerSettings
 from voicenym.corpus.batches.batch_task import SystemFailure, in_words, loaded, taken
 from voicenym.corpus.batches.single_file import anonymize_file, anonymize_unnamed, sha256_of
 from voicenym.corpus.excerpt import cut_out
+from voicenym.corpus.machine_errors import of_machine
 from voicenym.corpus.run_records import run_state
 from voicenym.corpus.shards.formats import shar_shard
-from voicenym.corpus.shards.formats.shard_sample import Assignment, Rewritten
+from voicenym.corpus.shards.formats.shard_sample import Assignment, NamedRecording, Rewritten
 from voicenym.corpus.shards.output_place import OutputPlace
 from voicenym.corpus.shards.shard_source import LastRecording, packed_as, plain_file
 from voicenym.corpus.shards.shard_survey import READERS, SpeakerChoice, Survey, survey
@@ -27,12 +26,6 @@ from voicenym.corpus.shards.shard_unit import RECORDING, Unit, version_of
 from voicenym.corpus.shards.stores import object_store, store_locations
 from voicenym.errors import CorpusError, DependencyError, UnknownSystemError, WeightsError
 from voicenym.pseudonym import Pseudonym
-
-MACHINE = (
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
-    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM),
-)
-"""Errors of the machine, after which a rerun may succeed."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +75,6 @@ class ShardOutcome:
     version: str | None = None
     written: str | None = None
     table: str | None = None
-
-
-class _Member(io.BytesIO):
-    """A recording of a shard, with its place as the name in messages."""
-
-    def __init__(self, data: bytes, place: str) -> None:
-        super().__init__(data)
-        self.name = place
 
 
 class ShardWorker:
@@ -248,7 +233,7 @@ class ShardWorker:
             made = anonymize_unnamed(
                 self._system,
                 pseudonym,
-                _Member(data, place),
+                NamedRecording(data, place),
                 folder / f"sound{output_suffix(suffix)}",
                 name=place,
                 lenient=self._settings.lenient,
@@ -258,7 +243,7 @@ class ShardWorker:
         except (WeightsError, DependencyError, UnknownSystemError) as error:
             raise SystemFailure(str(error)) from error
         except Exception as error:
-            if _of_machine(error):  # a shard without this recording would be taken for whole
+            if of_machine(error):  # a shard without this recording would be taken for whole
                 raise
             reason = in_words(error)
             raise CorpusError(reason if place in reason else f"{place}: {reason}") from None
@@ -274,17 +259,6 @@ def prepare(
     """Makes a worker in its process, which joins the run of the output folder."""
     run_state.join(log)
     return ShardWorker(settings, choice)
-
-
-def _of_machine(error: BaseException | None) -> bool:
-    """Whether the machine failed, and not the recording: disk or memory full, too many files."""
-    while error is not None:
-        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
-            return True
-        if isinstance(error, OSError) and error.errno in MACHINE:
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 def _in_place(unit: Unit, error: Exception) -> str:

@@ -7,6 +7,7 @@ fields only if the user names them, and only plain values.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -146,6 +147,14 @@ class Rewritten:
 Voice = Callable[[str, bytes, str, Pseudonym, Rewritten], bytes]
 """Anonymizes a recording: place for messages, content, suffix, voice, and the outcome to add to."""
 Assignments = Mapping[str, Assignment]
+
+
+class NamedRecording(io.BytesIO):
+    """A recording of a shard, with its place as the name in messages."""
+
+    def __init__(self, data: bytes, place: str) -> None:
+        super().__init__(data)
+        self.name = place
 
 
 def speaker_name(where: str, value: Any) -> str | None:
