@@ -60,3 +60,35 @@ def test_what_is_no_recording_is_refused_with_its_place(bad):
 
 def test_double_precision_is_taken():
     assert checked(np.zeros(3), 0).dtype == np.float32
+
+
+def taps(count):
+    """Bursts with pauses between them."""
+    burst = np.concatenate([np.full(3200, 0.5, np.float32), np.zeros(3200, np.float32)])
+    return np.tile(burst, count)
+
+
+def test_a_package_adds_a_recogniser_as_ours_are(plugged):
+    assert "tapping" in recognition.RECOGNISERS
+    assert "tapping" in recognition.available()
+    assert "whispered_voice.tapping" not in sys.modules, "names alone import nothing"
+    with recognition.recogniser("tapping:level=0.4") as found:
+        assert found.name == "tapping at 0.4"
+        assert found.transcribe([taps(3), taps(0)]) == ["tap tap tap", ""]
+    with pytest.raises(AudioError, match="recording 0: "):
+        recognition.recogniser("tapping").transcribe([np.zeros((2, 10), np.float32)])
+
+
+def test_errors_name_another_packages_recogniser(plugged):
+    with pytest.raises(VoicenymError, match=r"no recogniser 'taping' \(did you mean tapping"):
+        recognition.recogniser("taping")
+    with pytest.raises(VoicenymError, match="no parameter size; it has: level"):
+        recognition.recogniser("tapping:size=4")
+
+
+def test_what_is_no_recogniser_is_refused(plugged, monkeypatch):
+    import whispered_voice.tapping as module
+
+    monkeypatch.setattr(module, "Tapping", lambda: object())
+    with pytest.raises(VoicenymError, match="its attribute name is missing"):
+        recognition.recogniser("tapping")

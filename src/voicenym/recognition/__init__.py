@@ -35,8 +35,11 @@ RECOGNISERS: Registry[Recogniser] = Registry(
         ),
         "whisper": Entry(f"{__name__}.whisper_recogniser:WhisperRecogniser", needs="safetensors"),
     },
+    group="voicenym.recognisers",
+    attributes=("name", "identity", "transcribe", "close"),
 )
-"""Recognisers by name, with the library that each needs."""
+"""Recognisers by name, with the library that each needs; other packages declare theirs in the
+group."""
 
 _FACE = {
     "PhoneRecogniser": "phones.phone_recogniser",
@@ -73,7 +76,8 @@ def recogniser(name: str, /, **options: Any) -> Recogniser:
 
     Args:
         name: ``sphinx``, ``whisper``, ``wav2vec2``, or, for a folder of a training, ``hybrid``
-            (phones) or ``ctc`` (characters); options may follow: ``whisper:weights=FOLDER``.
+            (phones) or ``ctc`` (characters), or that of another package; options may follow:
+            ``whisper:weights=FOLDER``.
         options: of :class:`~voicenym.recognition.sphinx_processes.sphinx.Sphinx` (``sentences``,
             ``phrases``...), :class:`~voicenym.recognition.whisper_recogniser.WhisperRecogniser`
             (``weights``, ``language``...),

@@ -74,6 +74,15 @@ def test_words_characters_and_each_kind_of_error(speech):
     assert "RTF" not in figures, "nothing was done to originals"
 
 
+@pytest.mark.parametrize("given", [["one"], [None] * 8])
+def test_a_recogniser_that_gives_no_transcripts_is_refused_by_name(speech, given):
+    broken = Scripted([])
+    broken.transcribe = lambda recordings: given
+    notes = utility.measure(speech, ORIGINAL, broken, **REPLICATES).notes
+    why = f"scripted: gave {len(given)} transcripts of 8 recordings"
+    assert any(why in note for note in notes)
+
+
 def test_transcripts_of_somebody_else_count_instead_of_a_recogniser(speech, tmp_path):
     recognised = Transcripts(tmp_path / "text", {r.name: r.text for r in speech})
     deaf = Scripted([r.text for r in speech])

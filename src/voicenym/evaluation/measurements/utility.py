@@ -277,6 +277,11 @@ def _words(
         if not spoken:
             raise VoicenymError(f"{recogniser.name} can pronounce no sentence of the sample")
         found = recogniser.transcribe([changed[i] for i in spoken])
+        if len(found) != len(spoken) or not all(isinstance(one, str) for one in found):
+            raise VoicenymError(
+                f"{recogniser.name}: gave {len(found)} transcripts of {len(spoken)} recordings, or "
+                "some that are no text; choose another --recogniser, and tell its makers"
+            )
     return RecognisedWords(
         [recordings[i].text for i in spoken],
         found,
