@@ -14,7 +14,8 @@ from voicenym.corpus.drawn_names import Names
 from voicenym.corpus.readers import speaker_rule
 from voicenym.corpus.readers.folder_walk import EXTENSIONS, walk
 from voicenym.corpus.readers.name_encoding import check_encoding
-from voicenym.errors import AudioError, CorpusError, check_path
+from voicenym.corpus.run_records.run_log import LOG_NAME, lines_before
+from voicenym.errors import AudioError, CorpusError, check_path, counted
 from voicenym.pseudonym import Key
 from voicenym.special_files import special_kind
 
@@ -248,6 +249,42 @@ def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
                 "another folder with -o"
             )
         taken[target] = item.source
+
+
+def check_output_folder(inputs: Iterable[Path], output: Path | None, items: Sequence[Item]) -> None:
+    """Checks that no original is passed over because it lies in the folder of the outputs.
+
+    A folder of outputs below an input is not searched for originals, and later runs take all in it
+    for outputs.
+
+    Args:
+        inputs: files and folders of the run.
+        output: folder of the outputs, if there is one.
+        items: of the run, with the names of their outputs.
+
+    Raises:
+        CorpusError: the folder lies in an input, and holds recordings that no run wrote there.
+    """
+    if output is None or not output.is_dir():
+        return
+    place = os.path.realpath(output)
+    roots = (root for root in inputs if root.is_dir())
+    root = next(
+        (root for root in roots if Path(os.path.realpath(root)) in Path(place).parents), None
+    )
+    if root is None:
+        return
+    known = {os.path.join(place, name) for name in lines_before(output / LOG_NAME)}
+    known |= {os.path.realpath(item.target) for item in items}
+    found = walk(output).recordings
+    strange = [path for path in found if os.path.realpath(path) not in known]
+    if strange:
+        others = f" and {counted(len(strange) - 1, 'other')}" if len(strange) > 1 else ""
+        raise CorpusError(
+            f"{output}: lies in {root} and holds recordings that no run wrote there "
+            f"({strange[0]}{others}); they would be passed over and stand among the outputs: "
+            "choose a new folder with -o"
+        )
 
 
 def _check_once(items: Sequence[Item], opaque: bool) -> None:

@@ -66,7 +66,7 @@ def anonymize_files(
         typer.Exit: a recording failed, or a folder could not be read.
     """
     from voicenym.corpus.batches import earlier_run
-    from voicenym.corpus.plans.file_plan import check_distinct
+    from voicenym.corpus.plans.file_plan import check_distinct, check_output_folder
     from voicenym.corpus.plans.rename_map import check_place
     from voicenym.corpus.readers import similar_names
     from voicenym.corpus.run_records.run_log import lines_before
@@ -90,6 +90,8 @@ def anonymize_files(
         return
     items = _named_items(corpus, names, system.key, output)
     check_distinct(items, opaque=names.rename)
+    if not corpus.is_dataset:
+        check_output_folder(map(Path, inputs), output, items)
     if names.mapping is not None and output is not None:
         check_place(names.mapping, output)
     say = options.say
