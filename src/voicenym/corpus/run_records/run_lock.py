@@ -9,6 +9,7 @@ folder locked until it ends.
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -26,6 +27,8 @@ LOCK_NAME = ".voicenym.lock"
 PATIENCE = 60.0
 """Seconds that a run waits for the workers of a dead run."""
 _PAUSE = 0.05
+_OWN = getattr(os, "O_NOFOLLOW", 0)
+"""A link of this name would have another file overwritten."""
 
 
 class RunLock:
@@ -65,7 +68,7 @@ class RunLock:
         if fcntl is None:
             return
         with contextlib.suppress(OSError):
-            self._file = os.open(self.path, os.O_RDWR)
+            self._file = os.open(self.path, os.O_RDWR | _OWN)
             fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def release(self) -> None:
@@ -82,8 +85,13 @@ class RunLock:
 
     def _try(self) -> bool:
         try:
-            file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT | _OWN, 0o600)
         except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise CorpusError(
+                    f"{self.path}: is a link, and what it names would be overwritten; remove it, or "
+                    "choose another folder with -o"
+                ) from None
             raise CorpusError(
                 f"{self.path.parent}: cannot be written to ({error.strerror}); choose another "
                 "folder with -o"

@@ -17,6 +17,7 @@ LOG_NAME = "voicenym.jsonl"
 """Name of the log in an output folder."""
 LONGEST_LINE = 1 << 24
 """Bytes of a line; longer ones are a stranger's."""
+_APPENDED = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
 
 
 class RunLog:
@@ -57,6 +58,18 @@ class RunLog:
                 f"{self.path}: the log cannot be read ({error.strerror}); check its permissions"
             ) from None
 
+    def check_own(self) -> None:
+        """Refuses a log that is a symbolic link: lines would be written to what it names.
+
+        Raises:
+            CorpusError: it is one.
+        """
+        if self.path.is_symlink():
+            raise CorpusError(
+                f"{self.path}: is a link, and what it names would be written to; put the log itself "
+                "there, or choose another folder with -o"
+            )
+
     def check_lines(self) -> None:
         """Refuses a log that is there and of which no line was read.
 
@@ -84,7 +97,7 @@ class RunLog:
                     "and outputs may be missing, too; run the same command again, which makes them"
                 )
             if self._file is None:
-                self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+                self._file = os.open(self.path, _APPENDED, 0o666)
                 text = f"\n{text}" if os.fstat(self._file).st_size else text  # after half a line
             data = text.encode()
             while data:

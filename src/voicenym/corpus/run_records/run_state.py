@@ -92,6 +92,7 @@ class LocalRunState:
                 ) from None
             self._lock.acquire()
             try:
+                self._log.check_own()
                 self._log.read()
                 self._lock.describe(items=self._items, settled=len(self._log.lines))
             except BaseException:
