@@ -173,12 +173,17 @@ def _source(file: BinaryIO, name: str, size: int, head: bytes, riff: bool) -> _S
     if riff or head[:4] == b"fLaC" or (head[:4] == b"OggS" and b"\x01vorbis" in head):
         import soundfile
 
+        from voicenym.audio.container_files.ogg_pages import links
+        from voicenym.audio.sources.chained_vorbis import ChainedVorbis
         from voicenym.audio.sources.sndfile_source import SndfileSource
 
         try:
+            if head[:4] == b"OggS" and len(chain := links(file)) > 1:
+                return ChainedVorbis(file, name, chain)
+            file.seek(0)
             return SndfileSource(file, name, size)
         except (soundfile.LibsndfileError, RuntimeError):
-            file.seek(0)  # FLAC of an unusual kind, a chained Ogg: ffmpeg may know it
+            file.seek(0)  # FLAC of an unusual kind: ffmpeg may know it
     from voicenym.audio.container_files import container_detection
     from voicenym.audio.container_files.mp4_boxes import promises_too_much
     from voicenym.audio.sources.av_source import AvSource

@@ -66,6 +66,21 @@ def pages(file: BinaryIO) -> Iterator[Page]:
         place += len(page.data)
 
 
+def links(file: BinaryIO) -> list[tuple[int, int]]:
+    """First byte, and first byte after, of each link of a chain (RFC 3533, section 4).
+
+    A link begins with the first pages of its streams; most files are one link.
+    """
+    starts: list[int] = []
+    opening, end = False, 0
+    for page in pages(file):
+        begins = bool(page.data[_FLAGS] & _FIRST)
+        if begins and not opening:
+            starts.append(page.place)
+        opening, end = begins, page.place + len(page.data)
+    return list(zip(starts, [*starts[1:], end], strict=True))
+
+
 def damaged_at(file: BinaryIO) -> int | None:
     """Byte of an Ogg at which a page is damaged or missing; None if it has all that was written.
 

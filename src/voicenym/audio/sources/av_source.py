@@ -76,6 +76,7 @@ class AvSource:
                 f"{name}: its audio track says no sample rate or channels; get a whole copy"
             )
         self.has_picture = any(map(is_picture, self._container.streams))
+        self._tracks = len(self._container.streams.audio)
         self._limit = self._exact_length()
         varied = demuxer == "caf" and not context.codec.name.startswith("pcm_")
         self._counted = self._estimate() if demuxer in _COUNTED and not varied else None
@@ -213,7 +214,14 @@ class AvSource:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Of what was read so far."""
-        return () if self._gaps is None else self._gaps.warnings
+        gaps = () if self._gaps is None else self._gaps.warnings
+        if self._tracks < 2:
+            return gaps
+        return (
+            f"{self._name}: has {self._tracks} sound tracks; the first is taken, and the others "
+            "are left out: give each as a file of its own if it is needed",
+            *gaps,
+        )
 
     def close(self) -> None:
         self._container.close()

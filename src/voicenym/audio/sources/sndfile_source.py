@@ -28,8 +28,14 @@ VORBIS_ORDER = {
 """Channel order of Vorbis (I, 4.3.9), as indices into that of WAVE and ffmpeg."""
 _OTHERS = ("GSM610", "MPEG_LAYER_III", "MPEG_LAYER_II", "MPEG_LAYER_I")
 """Codings of WAVE files in which libsndfile cannot seek to the beginning."""
+_FLAC_BEGINNINGS = (b"fLaC\x00\x00\x00\x22", b"fLaC\x80\x00\x00\x22")
+"""Signature and header of the first block, of which others follow or none (RFC 9639)."""
+_LEAST_FLAC = 42
+"""Bytes of signature and first block."""
+_SEARCHED = 1 << 20
 _UNKNOWN_FRAMES = 1 << 62
-"""libsndfile returns a number above this for a FLAC without a stated length."""
+"""libsndfile returns a number above this for a FLAC without a stated length, as programs write it
+to a pipe, and finds no end of it."""
 
 
 class SndfileSource:
@@ -46,6 +52,7 @@ class SndfileSource:
 
     def __init__(self, file: BinaryIO, name: str, size: int) -> None:
         self._name = name
+        self._raw = file
         self._file = soundfile.SoundFile(reading(file))
         if self._file.subtype in _OTHERS:
             self._file.close()
@@ -53,7 +60,10 @@ class SndfileSource:
         self.rate = int(self._file.samplerate)
         self.channels = int(self._file.channels)
         count = int(self._file.frames)
-        self.frames: int | None = count if 0 <= count < _UNKNOWN_FRAMES else None
+        if not 0 <= count < _UNKNOWN_FRAMES:
+            self._file.close()
+            raise RuntimeError("a FLAC that states no length is left to libav")
+        self.frames: int | None = count
         self._order: NDArray[np.intp] | slice = slice(None)
         container = _CONTAINERS.get(self._file.format, "wav")
         subtype = self._file.subtype
@@ -86,6 +96,23 @@ class SndfileSource:
             yield np.ascontiguousarray(block.T[self._order])
         if self.frames is not None and count < self.frames:
             raise truncated(self._name)
+        if self.format.container == "flac" and self._another_follows():
+            raise AudioError(
+                f"{self._name}: is several FLAC recordings joined into one file, of which players "
+                "play the first or all; give each as a file of its own"
+            )
+
+    def _another_follows(self) -> bool:
+        """Whether another FLAC begins behind the one that was read."""
+        # libsndfile reads ahead, and the first FLAC begins before its samples
+        place = max(_LEAST_FLAC, self._raw.tell() - _SEARCHED)
+        tail = b""
+        self._raw.seek(place)
+        while data := self._raw.read(_SEARCHED):
+            if any(beginning in tail + data for beginning in _FLAC_BEGINNINGS):
+                return True
+            tail = data[-len(_FLAC_BEGINNINGS[0]) :]
+        return False
 
     def close(self) -> None:
         self._file.close()

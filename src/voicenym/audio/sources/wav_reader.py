@@ -15,6 +15,13 @@ _INT_CODECS = {8: "pcm_u8", 16: "pcm_s16le", 24: "pcm_s24le", 32: "pcm_s32le"}
 _FLOAT_CODECS = {32: "pcm_f32le", 64: "pcm_f64le"}
 _MOST_FMT = 1 << 16
 """Largest size of a fmt chunk in bytes; 26 of them are read."""
+_FILES = (b"RIFF", b"RF64", b"BW64")
+"""Kinds of chunks that are recordings of their own."""
+_TAGS = (b"APETAGEX", b"ID3", b"TAG", b"LYRICSBEGIN")
+"""Beginnings of tags that programs append to any kind of recording."""
+_MOST_REST = 0.1
+"""Seconds of bytes in no chunk that may follow the sound."""
+_SEARCHED = 1 << 20
 _UNKNOWN = 0xFFFFFFFF
 """Size in the header of a file written to a pipe, or of an RF64."""
 
@@ -67,6 +74,7 @@ class WavSource:
             return
         if length % self._align:
             raise truncated(name)
+        self._check_end(self._start + length, size)
         self._bytes = length
         self.frames: int | None = length // self._align
 
@@ -85,6 +93,22 @@ class WavSource:
         if codec and self._align == self.channels * pcm.PCM_BYTES[codec]:
             self.codec = codec
 
+    def _check_end(self, end: int, size: int) -> None:
+        """Refuses sound after the stated end, which nobody would miss in another voice.
+
+        Recorders that were interrupted leave an early size in the header, and a size of 4 GiB or
+        more is stated modulo 4 GiB.
+        """
+        rest = size - _after_chunks(self._file, end + end % 2, size)
+        seconds = rest / (self._align * self.rate)
+        if seconds > _MOST_REST and not _is_void(self._file, size - rest):
+            raise AudioError(
+                f"{self._name}: goes on for {seconds:.1f} s after the end that its header states, "
+                "as if the recorder was interrupted, the file has more than 4 GiB, or several were "
+                "joined; write the header anew: ffmpeg -ignore_length 1 -i IN.wav -c copy -rf64 "
+                "auto OUT.wav"
+            )
+
     def blocks(self, size: int) -> Iterator[pcm.Block]:
         assert self.codec is not None
         self._file.seek(self._start)
@@ -98,3 +122,28 @@ class WavSource:
 
     def close(self) -> None:
         pass
+
+
+def _after_chunks(file: BinaryIO, place: int, size: int) -> int:
+    """Where the chunks from ``place`` on end."""
+    while place + 8 <= size:
+        file.seek(place)
+        kind, length = struct.unpack("<4sI", file.read(8))
+        end = place + 8 + length
+        if kind in _FILES or not (kind.isascii() and kind.decode().isprintable()) or end > size:
+            return place
+        place = end + length % 2
+    return min(place, size)
+
+
+def _is_void(file: BinaryIO, place: int) -> bool:
+    """Whether nothing but zeros, or a tag, follows."""
+    file.seek(place)
+    data = file.read(_SEARCHED)
+    if data.startswith(_TAGS):
+        return True
+    while data:
+        if data.strip(b"\0"):
+            return False
+        data = file.read(_SEARCHED)
+    return True
