@@ -89,8 +89,8 @@ class RunLock:
         except OSError as error:
             if error.errno == errno.ELOOP:
                 raise CorpusError(
-                    f"{self.path}: is a link, and what it names would be overwritten; remove it, or "
-                    "choose another folder with -o"
+                    f"{self.path}: is a link, and what it names would be overwritten; remove it, "
+                    "or choose another folder with -o"
                 ) from None
             raise CorpusError(
                 f"{self.path.parent}: cannot be written to ({error.strerror}); choose another "

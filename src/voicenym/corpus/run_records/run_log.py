@@ -66,8 +66,8 @@ class RunLog:
         """
         if self.path.is_symlink():
             raise CorpusError(
-                f"{self.path}: is a link, and what it names would be written to; put the log itself "
-                "there, or choose another folder with -o"
+                f"{self.path}: is a link, and what it names would be written to; put the log "
+                "itself there, or choose another folder with -o"
             )
 
     def check_lines(self) -> None:
