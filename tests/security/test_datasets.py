@@ -265,6 +265,13 @@ def test_a_custom_field_never_brings_the_original_along(tmp_path, lhotse, cuts):
         anonymized(source, tmp_path / "two", keep=["clean"])
 
 
+@pytest.mark.parametrize("value", ["UklGRg" * 1000, [0.25] * 16_000, {"wav": ["UklGRg" * 1000]}])
+def test_a_custom_field_that_holds_sound_is_refused(tmp_path, lhotse, cuts, value):
+    cuts[0].custom["clean"] = value
+    with pytest.raises(CorpusError, match="original voice"):
+        anonymized(saved(tmp_path, lhotse, *cuts), tmp_path / "out", keep=["clean"])
+
+
 def test_free_text_in_a_label_is_refused(tmp_path, lhotse, cuts, kaldi):
     cuts[0].supervisions[0].gender = "F, Jane Doe"
     with pytest.raises(CorpusError, match="--keep gender"):

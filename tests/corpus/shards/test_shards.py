@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 import os
@@ -89,6 +90,31 @@ def test_parquet_keeps_rows_groups_and_types_and_no_path(anonymize, tmp_path):
         assert row["audio"]["bytes"] != sound(number)
         assert soundfile.info(io.BytesIO(row["audio"]["bytes"])).frames == 8000
     assert b"anna" not in (tmp_path / "out/train-0.parquet").read_bytes().lower()
+
+
+def test_an_output_folder_that_holds_shards_of_originals_is_refused(anonymize, tmp_path):
+    web_shard(tmp_path / "in/a.tar", range(2))
+    web_shard(tmp_path / "in/sub/b.tar", range(2))
+    done = anonymize("in", "-o", "in/sub")
+    assert done.returncode == 1
+    assert "in/sub/b.tar); they would be passed over" in said(done)
+    assert anonymize("in", "-o", "in/new").returncode == 0
+    again = anonymize("in", "-o", "in/new")
+    assert again.returncode == 0, said(again)
+    assert set(tree(tmp_path / "in/new")) >= {"a.tar", "sub/b.tar"}
+
+
+def test_a_text_that_holds_a_recording_is_not_kept(anonymize, tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    texts = [base64.b64encode(sound(number)).decode() for number in range(2)]
+    table = {"audio": [{"bytes": sound(number), "path": None} for number in range(2)]}
+    parquet.write_table(pyarrow.table({**table, "preview": texts}), tmp_path / "a.parquet")
+    done = anonymize("a.parquet", "-o", "out", "--keep", "preview")
+    assert done.returncode == 1
+    assert "neither number nor text, and may be of the original voice" in said(done)
+    assert not (tmp_path / "out/a.parquet").exists()
 
 
 def test_new_names_leave_no_old_one_and_no_order(anonymize, tmp_path):

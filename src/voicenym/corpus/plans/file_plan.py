@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -251,7 +251,12 @@ def check_distinct(items: Sequence[Item], *, opaque: bool = False) -> None:
         taken[target] = item.source
 
 
-def check_output_folder(inputs: Iterable[Path], output: Path | None, items: Sequence[Item]) -> None:
+def check_output_folder(
+    inputs: Iterable[Path],
+    output: Path | None,
+    targets: Iterable[Path],
+    is_other: Callable[[str], object] = lambda name: None,
+) -> None:
     """Checks that no original is passed over because it lies in the folder of the outputs.
 
     A folder of outputs below an input is not searched for originals, and later runs take all in it
@@ -260,7 +265,8 @@ def check_output_folder(inputs: Iterable[Path], output: Path | None, items: Sequ
     Args:
         inputs: files and folders of the run.
         output: folder of the outputs, if there is one.
-        items: of the run, with the names of their outputs.
+        targets: outputs of the run.
+        is_other: whether a file of this name may hold originals and is no recording.
 
     Raises:
         CorpusError: the folder lies in an input, and holds recordings that no run wrote there.
@@ -275,14 +281,16 @@ def check_output_folder(inputs: Iterable[Path], output: Path | None, items: Sequ
     if root is None:
         return
     known = {os.path.join(place, name) for name in lines_before(output / LOG_NAME)}
-    known |= {os.path.realpath(item.target) for item in items}
-    found = walk(output).recordings
-    strange = [path for path in found if os.path.realpath(path) not in known]
+    known |= {os.path.realpath(target) for target in targets}
+    found = walk(output)
+    others = [part.path for part in found.skipped if is_other(part.path.name)]
+    candidates = [*found.recordings, *others]
+    strange = [path for path in candidates if os.path.realpath(path) not in known]
     if strange:
-        others = f" and {counted(len(strange) - 1, 'other')}" if len(strange) > 1 else ""
+        more = f" and {counted(len(strange) - 1, 'other')}" if len(strange) > 1 else ""
         raise CorpusError(
             f"{output}: lies in {root} and holds recordings that no run wrote there "
-            f"({strange[0]}{others}); they would be passed over and stand among the outputs: "
+            f"({strange[0]}{more}); they would be passed over and stand among the outputs: "
             "choose a new folder with -o"
         )
 

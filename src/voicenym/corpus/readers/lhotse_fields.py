@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from voicenym.corpus.drawn_names import Names
+from voicenym.corpus.readers.encoded_data import is_encoded, is_series
 from voicenym.corpus.readers.id_checks import printable
 from voicenym.errors import CorpusError
 
@@ -67,8 +68,9 @@ class Outlines:
         for name in self.keep:
             if name in custom and not _plain(custom[name]):
                 raise CorpusError(
-                    f"--keep {printable(name)}: in {printable(item.id)} of {path} it points to "
-                    "data, which may be of the original voice; only numbers and text travel"
+                    f"--keep {printable(name)}: in {printable(item.id)} of {path} it is or "
+                    "points to data, which may be of the original voice; only numbers and text "
+                    "travel"
                 )
 
     def recording(self, speaker: str, name: str) -> str:
@@ -126,5 +128,7 @@ def _plain(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(name, str) and _plain(inner) for name, inner in value.items())
     if isinstance(value, list):
-        return all(map(_plain, value))
-    return value is None or isinstance(value, (str, int, float, bool))
+        return not is_series(value) and all(map(_plain, value))
+    if isinstance(value, str):
+        return not is_encoded(value)
+    return value is None or isinstance(value, (int, float, bool))

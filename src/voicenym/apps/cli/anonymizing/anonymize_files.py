@@ -91,7 +91,7 @@ def anonymize_files(
     items = _named_items(corpus, names, system.key, output)
     check_distinct(items, opaque=names.rename)
     if not corpus.is_dataset:
-        check_output_folder(map(Path, inputs), output, items)
+        check_output_folder(map(Path, inputs), output, (item.target for item in items))
     if names.mapping is not None and output is not None:
         check_place(names.mapping, output)
     say = options.say

@@ -129,6 +129,7 @@ def anonymize_shards(
         keep=request.choice.fields.keep,
     )
     say = options.say
+    _check_place(request, plan)
     job, choice, output = _prepared(system.job(options, opaque=opaque), request, plan)
     if options.dry_run:
         check_earlier(job, plan.units, shard_ledger.lines_before(output), choice)
@@ -143,6 +144,24 @@ def anonymize_shards(
         system.conclude(say, summary.recordings, summary.refused)
     if summary.failures:
         raise typer.Exit(1)
+
+
+def _check_place(request: ShardRequest, plan: ShardPlan) -> None:
+    """Checks that no original lies in an output folder of this machine.
+
+    Raises:
+        CorpusError: one does, and would be passed over.
+    """
+    from voicenym.corpus.plans.file_plan import check_output_folder
+    from voicenym.corpus.shards.shard_unit import kind_of
+    from voicenym.corpus.shards.stores import store_locations
+
+    output = store_locations.location_of(request.output)
+    if plan.finish is not None or store_locations.is_url(output):
+        return
+    here = [store_locations.location_of(text) for text in request.inputs]
+    roots = [Path(place) for place in here if not store_locations.is_url(place)]
+    check_output_folder(roots, Path(output), (Path(u.target) for u in plan.units), kind_of)
 
 
 def _prepared(job: Job, request: ShardRequest, plan: ShardPlan) -> tuple[Job, SpeakerChoice, str]:

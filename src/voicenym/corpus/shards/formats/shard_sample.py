@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from voicenym.audio.container_files.containers import output_suffix
+from voicenym.corpus.readers.encoded_data import is_encoded
 from voicenym.corpus.readers.folder_walk import EXTENSIONS
 from voicenym.corpus.readers.id_checks import check_word, printable
 from voicenym.corpus.readers.lhotse_fields import LABELS
@@ -79,7 +80,8 @@ class FieldChoice:
         Raises:
             CorpusError: a label is free text, or the value is neither number nor text.
         """
-        if not (value is None or isinstance(value, (str, int, float, bool))):
+        plain = value is None or isinstance(value, (str, int, float, bool))
+        if not plain or (isinstance(value, str) and is_encoded(value)):
             raise CorpusError(
                 f"{where}: its {printable(name)} is neither number nor text, and may be of the "
                 f"original voice; leave out --keep {printable(name)}"

@@ -147,7 +147,10 @@ def _anonymized(
                 f"{place}: its {extension} may be of the original voice; leave out --keep "
                 f"{extension}"
             )
-    texts = [(extension, text_of(file, sample.members[extension], place)) for extension in there]
+    texts = [
+        (name, choice.value(place, name, text_of(file, sample.members[name], place)))
+        for name in there
+    ]
     members: list[tuple[str, bytes]] = []
     for sound in sample.sounds:
         if sound.size > MOST_BYTES:
