@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from voicenym.corpus.recording_checks import Level, verdict
+from voicenym.errors import AudioError
 
 RATE = 16_000
 
@@ -31,3 +32,14 @@ def test_a_constant_offset_of_any_channel_is_told_with_its_cure(offset):
 def test_sound_without_an_offset_and_a_short_sound_get_no_warning_of_one():
     assert "offset" not in warned(np.stack([speech(), -speech()]))
     assert "offset" not in warned(speech(0.5)[None] + 0.02)  # may be half a period of a deep sound
+
+
+def test_floats_above_full_scale_are_not_called_clipped_and_their_level_is_to_be_lowered():
+    sound = 2.0 * np.sign(speech())[None] + speech()[None]
+    with pytest.raises(AudioError, match=r"6\.\d dB above full scale.*volume=-8dB.*--lenient"):
+        warned(sound)
+    seldom = np.concatenate([speech(), [2.0] * 100])[None]
+    assert "above full scale" in warned(seldom)
+    assert "clipped; expect" not in warned(seldom)
+    with pytest.raises(AudioError, match=r"is clipped: .* record it again at a lower level"):
+        warned(np.sign(speech())[None])

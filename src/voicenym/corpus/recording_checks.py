@@ -19,6 +19,8 @@ SHORTEST_SECONDS = 0.020
 FULL_SCALE = 0.999
 MOST_CLIPPED = 0.10
 """Share of samples at full scale above which a recording is refused."""
+ABOVE_FULL_SCALE = 2**0.5
+"""Magnitude from which on a recording was made in floats; lossy codecs exceed 1 by less."""
 SOME_CLIPPED = 0.001
 """Share of samples at full scale above which a warning is given."""
 SOME_OFFSET = 0.01
@@ -87,9 +89,11 @@ def verdict(name: str, level: Level, rate: int, lenient: bool) -> tuple[str, ...
     elif level.loudest == 0.0:
         problems.append("is silent from start to end; check that the right track was recorded")
     share = level.clipped / max(1, level.samples)
+    loud = _above_full_scale(level)
     if share >= MOST_CLIPPED:
         problems.append(
-            f"is clipped: {100 * share:.0f} % of its samples are at full scale; record it again "
+            loud
+            or f"is clipped: {100 * share:.0f} % of its samples are at full scale; record it again "
             "at a lower level"
         )
     if problems and not lenient:
@@ -101,9 +105,8 @@ def verdict(name: str, level: Level, rate: int, lenient: bool) -> tuple[str, ...
             "check that the right track was recorded"
         )
     if SOME_CLIPPED <= share < MOST_CLIPPED:
-        warnings.append(
-            f"{name}: {100 * share:.1f} % of the samples are clipped; expect distortion"
-        )
+        clipped = f"{100 * share:.1f} % of the samples are clipped; expect distortion"
+        warnings.append(f"{name}: {loud or clipped}")
     offset = level.offset()
     if offset >= SOME_OFFSET and level.frames >= OFFSET_SECONDS * rate:
         warnings.append(
@@ -112,3 +115,15 @@ def verdict(name: str, level: Level, rate: int, lenient: bool) -> tuple[str, ...
             "they keep, and which tells recorders apart; filter it first by a high-pass of 20 Hz"
         )
     return tuple(warnings)
+
+
+def _above_full_scale(level: Level) -> str:
+    """Sentence on samples that only floats hold, as of recorders with 32-bit floats; or empty."""
+    if level.loudest < ABOVE_FULL_SCALE:
+        return ""
+    above = 20 * math.log10(level.loudest)
+    return (
+        f"reaches {above:.1f} dB above full scale, as floats allow, and is not clipped yet, but "
+        "its output would be distorted; lower its level first: ffmpeg -i IN.wav -af "
+        f"volume=-{math.ceil(above) + 1}dB OUT.wav"
+    )
