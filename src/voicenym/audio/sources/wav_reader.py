@@ -21,6 +21,7 @@ _TAGS = (b"APETAGEX", b"ID3", b"TAG", b"LYRICSBEGIN")
 """Beginnings of tags that programs append to any kind of recording."""
 _MOST_REST = 0.1
 """Seconds of bytes in no chunk that may follow the sound."""
+_MOST_CHUNKS = 10_000
 _SEARCHED = 1 << 20
 _UNKNOWN = 0xFFFFFFFF
 """Size in the header of a file written to a pipe, or of an RF64."""
@@ -125,8 +126,10 @@ class WavSource:
 
 
 def _after_chunks(file: BinaryIO, place: int, size: int) -> int:
-    """Where the chunks from ``place`` on end."""
-    while place + 8 <= size:
+    """Where the chunks from ``place`` on end, or the first ones of very many."""
+    for _ in range(_MOST_CHUNKS):
+        if place + 8 > size:
+            break
         file.seek(place)
         kind, length = struct.unpack("<4sI", file.read(8))
         end = place + 8 + length
