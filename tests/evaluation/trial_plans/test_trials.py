@@ -56,6 +56,18 @@ def test_few_speakers_are_warned_of():
     assert not build(corpus(speakers=60)).warnings
 
 
+def test_speakers_that_are_left_out_are_not_counted_among_the_compared():
+    trials = build(corpus(speakers=40))
+    assert not trials.warnings
+    gone = {r.name for r in corpus(speakers=40) if r.speaker < "s10"}  # five of each sex
+    (warning,) = trials.without(gone, gone).warnings
+    assert "only 15 speakers" in warning
+    gone = {r.name for r in corpus(speakers=40) if r.speaker < "s33"}
+    (warning,) = trials.without(gone, gone).warnings
+    assert "only 3 speakers" in warning
+    assert "no interval with so few" in warning
+
+
 def test_what_cannot_be_a_test_says_what_to_do():
     with pytest.raises(CorpusError, match=r"one speaker only: .* add recordings of others"):
         build(corpus(speakers=1))

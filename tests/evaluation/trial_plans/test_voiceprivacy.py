@@ -53,6 +53,14 @@ def test_lists_that_do_not_hold_together(lists, line, message):
         from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
 
 
+@pytest.mark.parametrize("kind", ["target", "nontarget"])
+def test_lists_of_one_kind_of_trials_are_refused_with_their_names(lists, kind):
+    every = (lists / "trials").read_text().splitlines(keepends=True)
+    (lists / "trials").write_text("".join(line for line in every if line.split()[2] != kind))
+    with pytest.raises(CorpusError, match=rf"/trials: no {kind} trials; .* that end in {kind}"):
+        from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
+
+
 def test_few_speakers_are_warned_of(lists):
     trials = from_voiceprivacy(lists / "enrolls", lists / "trials", corpus())
     assert any("only 2 speakers" in w for w in trials.warnings)

@@ -58,7 +58,7 @@ class Trials:
         models: of the enrolled speakers.
         recordings: of the trials.
         tested: ``[model, recording]``, mask of the tested pairs.
-        warnings: limits of the figures, for the report.
+        notes: limits of the figures that do not depend on which recordings are left.
         parts: of a benchmark; empty for others.
         spoken: parts for word error rates, which may have other weights.
     """
@@ -66,9 +66,32 @@ class Trials:
     models: tuple[Model, ...]
     recordings: tuple[Recording, ...]
     tested: np.ndarray
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     spoken: tuple[Part, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Limits of the figures, for the report: of the speakers and recordings that are left."""
+        return (*self.notes, *few(self.compared))
+
+    @property
+    def compared(self) -> int:
+        """Least number of speakers that are compared with each other, in any part; those of one
+        sex where no pair is of two.
+        """
+        sexes = np.array([model.sex for model in self.models])
+        known = {model.speaker: model.sex for model in self.models}
+        tried = np.array([known.get(one.speaker, one.sex) for one in self.recordings])
+        mixed = sexes[:, None] != tried
+        counts: list[int] = []
+        for tested in [part.tested for part in self.parts] or [self.tested]:
+            there = tested.any(1)
+            if (tested & mixed).any():
+                counts.append(int(there.sum()))
+            else:
+                counts += [int((sexes[there] == sex).sum()) for sex in set(sexes[there])]
+        return min(counts, default=0)
 
     @property
     def target(self) -> np.ndarray:
@@ -142,7 +165,7 @@ def build(
             "one speaker only: identity is measured between speakers; add recordings of others"
         )
     single = sorted(s for s, own in by_speaker.items() if len(own) < 2)
-    warnings = []
+    notes = []
     if single:
         if len(single) > len(by_speaker) - 2:
             raise CorpusError(
@@ -152,7 +175,7 @@ def build(
             )
         alone = "with a single utterance"
         left = counted(len(single), f"speaker {alone} was", f"speakers {alone} were")
-        warnings.append(f"{left} left out")
+        notes.append(f"{left} left out")
     models, tried = [], []
     for speaker in sorted(set(by_speaker) - set(single)):
         own = sorted(by_speaker[speaker], key=lambda r: _lot(seed, r.name))
@@ -161,20 +184,18 @@ def build(
         tried.extend(own[wanted : wanted + trials])
     sexes = np.array([model.sex for model in models])
     tested = np.ones((len(models), len(tried)), dtype=bool)
-    smallest = len(models)
     if same_sex and all(sexes):
         tested = sexes[:, None] == np.array([recording.sex for recording in tried])
-        smallest = min(int((sexes == sex).sum()) for sex in set(sexes))
     elif same_sex:
         unknown = sum(not sex for sex in sexes)
-        warnings.append(
+        notes.append(
             f"the sex of {unknown} of {len(models)} speakers is unknown: women are compared with "
             "men, too, whom attackers tell apart more easily"
         )
-    if smallest < 2:
+    test = Trials(tuple(models), tuple(tried), tested, tuple(notes))
+    if test.compared < 2:
         raise CorpusError("only one speaker of a sex: add speakers, or compare all with --any-sex")
-    warnings += few(smallest)
-    return Trials(tuple(models), tuple(tried), tested, tuple(warnings))
+    return test
 
 
 def few(speakers: int) -> list[str]:

@@ -19,7 +19,7 @@ from voicenym.evaluation.trial_plans.challenge_lists import (
     set_of,
     trial_rows,
 )
-from voicenym.evaluation.trial_plans.trials import Part, Trials, few
+from voicenym.evaluation.trial_plans.trials import Part, Trials
 
 WEIGHTS = {"LibriSpeech": 0.25, "VCTK different": 0.20, "VCTK common": 0.05}
 """Weights of a data set's women, and of its men, in the means of equal error rates and G_VD: Miao
@@ -50,8 +50,8 @@ def from_voiceprivacy(
         recordings: of the lists.
 
     Raises:
-        CorpusError: invalid lines, missing utterances, or a speaker in two enrolment lists if names
-            do not tell which one applies.
+        CorpusError: invalid lines, missing utterances, trials of one kind alone, or a speaker in
+            two enrolment lists if names do not tell which one applies.
     """
     enrolments = [enrolment] if isinstance(enrolment, Path) else list(enrolment)
     lists = [trials] if isinstance(trials, Path) else list(trials)
@@ -76,13 +76,8 @@ def from_voiceprivacy(
     tried = [known[name] for name in sorted({name for own in rows.values() for _, name, _ in own})]
     tested = {path: _tested(path, rows[path], places[path], order, tried) for path in lists}
     whole = np.any(list(tested.values()), axis=0)
-    sexes = np.array([model.sex for model in chosen])
-    compared = [
-        int((mask.any(1) & (sexes == sex)).sum())
-        for mask in tested.values()
-        for sex in set(sexes[mask.any(1)])
-    ]
-    plain = Trials(tuple(chosen), tuple(tried), whole, tuple(few(min(compared))))
+    plain = Trials(tuple(chosen), tuple(tried), whole)
+    _check_kinds(plain, lists)
     return _with_parts(plain, {path: mask for path, mask in tested.items() if mask.any()})
 
 
@@ -125,6 +120,20 @@ def _check_lists(
             f"{', '.join(name for name, _ in some[:5])}; give lists of these recordings, which are "
             f"named like {there}, or the folder with those of the lists"
         )
+
+
+def _check_kinds(trials: Trials, lists: Sequence[Path]) -> None:
+    """Refuses lists that together lack one kind of trials.
+
+    Raises:
+        CorpusError: with the lists.
+    """
+    for kind, mask in (("target", trials.target), ("nontarget", trials.nontarget)):
+        if not mask.any():
+            raise CorpusError(
+                f"{', '.join(map(str, lists))}: no {kind} trials; error rates need both kinds, so "
+                f"add lines that end in {kind}"
+            )
 
 
 def _tested(
@@ -230,13 +239,13 @@ def _with_parts(trials: Trials, tested: Mapping[Path, np.ndarray]) -> Trials:
         for sex, rows in _sexes(trials, mask, data_set(path)).items()
     ]
     why = _unweighted(trials, tested)
-    warnings = list(trials.warnings)
+    notes = list(trials.notes)
     if why:
-        warnings.append(f"no weighted mean over data sets: {why}")
+        notes.append(f"no weighted mean over data sets: {why}")
         if len(lists) < 2:
-            return replace(trials, warnings=tuple(warnings))
+            return replace(trials, notes=tuple(notes))
         each = tuple(Part(one.own_name, one.tested, None) for one in lists)
-        return replace(trials, warnings=tuple(warnings), parts=each, spoken=each)
+        return replace(trials, notes=tuple(notes), parts=each, spoken=each)
     subsets = list(dict.fromkeys(one.subset for one in lists))
     parts: list[Part] = []
     spoken: list[Part] = []
@@ -247,12 +256,12 @@ def _with_parts(trials: Trials, tested: Mapping[Path, np.ndarray]) -> Trials:
         parts += some
         if left_out:
             whose = f" of {group}" if group else ""
-            warnings.append(
+            notes.append(
                 f"the weighted mean{whose} lacks parts of VoicePrivacy's, whose weight the others "
                 "bear: " + "; ".join(left_out)
             )
         spoken += _spoken(some, group)
-    return replace(trials, warnings=tuple(warnings), parts=tuple(parts), spoken=tuple(spoken))
+    return replace(trials, notes=tuple(notes), parts=tuple(parts), spoken=tuple(spoken))
 
 
 def _sexes(trials: Trials, mask: np.ndarray, data: str | None) -> dict[str, np.ndarray]:
