@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("scipy")
 
 from voicenym.errors import VoicenymError
+from voicenym.evaluation import results_file
 from voicenym.evaluation.comparisons import saved_scores
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.evaluation_session import keep_scores
@@ -59,6 +60,38 @@ def test_older_reports_have_none_and_broken_ones_are_refused(found, tmp_path):
     arrays = dict(np.load(path))
     np.savez(path, **{**arrays, "format": np.array(99)})
     with pytest.raises(VoicenymError, match="another release"):
+        saved_scores.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("array", "spoilt", "fault"),
+    [
+        ("scores 0", lambda scores: scores[:-1], "scores of shape"),
+        ("scores 0", lambda scores: np.where(np.arange(len(scores)), scores, np.nan), "are NaN"),
+        ("scores 0", lambda scores: scores.astype(str), "<U32 scores"),
+        ("pairs", lambda pairs: pairs[:, :1], "pairs of shape"),
+        ("heard 0", lambda speakers: speakers[:1], "words of shape"),
+    ],
+)
+def test_scores_that_do_not_belong_together_are_refused(found, tmp_path, array, spoilt, fault):
+    evaluation, evidence = found
+    first = evaluation.systems[0].name
+    words = {first: Tally(np.array([2.0, 3.0]), np.array([8.0, 12.0]), ("u", "v"), ("a", "b"))}
+    path = saved_scores.save(evaluation, dataclasses.replace(evidence, words=words), tmp_path)
+    arrays = dict(np.load(path))
+    np.savez(path, **{**arrays, array: spoilt(arrays[array])})
+    with pytest.raises(VoicenymError, match=rf"scores\.npz: .*{fault}.*evaluate again"):
+        saved_scores.load(tmp_path)
+
+
+def test_scores_of_a_run_that_wrote_other_results_are_refused(found, tmp_path):
+    """A run that ends between the two files leaves the scores of an earlier one."""
+    evaluation, evidence = found
+    results_file.save(evaluation, tmp_path)
+    saved_scores.save(evaluation, evidence, tmp_path)
+    assert saved_scores.load(tmp_path) is not None
+    results_file.save(dataclasses.replace(evaluation, settings="another seed"), tmp_path)
+    with pytest.raises(VoicenymError, match="of other results than results"):
         saved_scores.load(tmp_path)
 
 

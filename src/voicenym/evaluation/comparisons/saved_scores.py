@@ -5,6 +5,7 @@ They allow a paired comparison of two reports on the same speakers without the r
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ import numpy as np
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.evaluation_plan import Evidence
 from voicenym.evaluation.results import Evaluation
+from voicenym.evaluation.results_file import RESULTS
 from voicenym.metrics.intervals.bootstrap_draws import Drawn
 from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import RecognisedWords, Tally, TrialScores
@@ -71,7 +73,7 @@ class SavedScores:
 
 
 def save(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
-    """Writes the file that :func:`load` reads.
+    """Writes the file that :func:`load` reads, with the digest of the results beside it.
 
     Args:
         evaluation: names the strongest attackers.
@@ -84,6 +86,7 @@ def save(evaluation: Evaluation, evidence: Evidence, folder: Path) -> Path:
     tried = np.array([r.speaker for r in trials.recordings])
     arrays = {
         "format": np.array(FORMAT),
+        "results": np.array(_digest(folder)),
         "pairs": np.stack([enrolled[model], tried[column]], axis=1),
     }
     for number, system in enumerate(evaluation.systems):
@@ -111,7 +114,8 @@ def load(folder: Path) -> SavedScores | None:
         folder: of the report, or its ``results.json``.
 
     Raises:
-        VoicenymError: an invalid file.
+        VoicenymError: an invalid file, or one of other results than those beside it: a run ended
+            between the two.
     """
     path = (folder if folder.is_dir() else folder.parent) / SCORES
     if not path.is_file():
@@ -121,9 +125,43 @@ def load(folder: Path) -> SavedScores | None:
             arrays = dict(file)
         if int(arrays["format"]) != FORMAT:
             raise VoicenymError(f"{path}: of another release of voicenym; evaluate again")
-        return SavedScores(arrays["pairs"], *_by_system(arrays, ("scores", "words", "heard")))
+        if str(arrays.get("results", "")) not in ("", _digest(path.parent)):
+            raise VoicenymError(
+                f"{path}: its scores are of other results than {RESULTS} beside it; evaluate "
+                "again, or take it away to compare without scores"
+            )
+        found = SavedScores(arrays["pairs"], *_by_system(arrays, ("scores", "words", "heard")))
+        _check(found)
     except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
-        raise VoicenymError(f"{path}: holds no scores of voicenym evaluate ({error!r})") from None
+        raise VoicenymError(
+            f"{path}: holds no scores of voicenym evaluate ({error!r}); evaluate again, or take it "
+            "away to compare without scores"
+        ) from None
+    return found
+
+
+def _digest(folder: Path) -> str:
+    """SHA-256 of the results of a report; empty without any."""
+    path = folder / RESULTS
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def _check(found: SavedScores) -> None:
+    """Refuses arrays that do not belong together.
+
+    Raises:
+        ValueError: of another shape or type, or scores that are NaN.
+    """
+    if found.pairs.ndim != 2 or found.pairs.shape[1] != 2:
+        raise ValueError(f"pairs of shape {found.pairs.shape}")
+    for system, scores in found.scores.items():
+        if scores.shape != found.pairs.shape[:1] or scores.dtype.kind != "f":
+            raise ValueError(f"{system}: {scores.dtype} scores of shape {scores.shape}")
+        if np.isnan(scores).any():
+            raise ValueError(f"{system}: scores that are NaN")
+    for system, words in found.words.items():
+        if words.shape != (*found.speakers[system].shape, 2) or words.dtype.kind not in "fiu":
+            raise ValueError(f"{system}: {words.dtype} words of shape {words.shape}")
 
 
 def _by_system(

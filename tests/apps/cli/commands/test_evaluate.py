@@ -18,10 +18,10 @@ from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
 from voicenym.apps.cli.commands import evaluate as command
-from voicenym.apps.cli.evaluating import evaluate_libraries
+from voicenym.apps.cli.evaluating import evaluate_libraries, report_folder
 from voicenym.corpus.recordings import skipped
 from voicenym.errors import AudioError, CorpusError, DependencyError, ScoreError, VoicenymError
-from voicenym.evaluation import results_file
+from voicenym.evaluation import protocol, results_file
 from voicenym.registry import Entry
 from voicenym.verification import encoder_verifier
 from voicenym.verification import verifiers as verifiers
@@ -65,6 +65,31 @@ def test_a_corpus_of_one_speaker_is_refused(speech, tmp_path):
     shutil.rmtree(speech / "s2")
     with pytest.raises(CorpusError, match=r"one speaker only.*add recordings of others"):
         evaluate(speech, "-o", tmp_path / "report")
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_the_work(speech, tmp_path, monkeypatch):
+    monkeypatch.setattr(protocol, "evaluate", lambda *_: pytest.fail("it was measured"))
+    (tmp_path / "file").touch()
+    with pytest.raises(VoicenymError, match=r"file/report: is no folder; choose another"):
+        evaluate(speech, "-o", tmp_path / "file/report", "--cache", tmp_path / "cache/c.sqlite")
+    # root may write everywhere
+    monkeypatch.setattr(report_folder.os, "access", lambda place, _: place.name != "report")
+    with pytest.raises(VoicenymError, match=r"report: cannot be written to; choose another"):
+        evaluate(speech, "-o", tmp_path / "report", "--cache", tmp_path / "cache/c.sqlite")
+
+
+@pytest.mark.usefixtures("brief")
+def test_a_report_that_cannot_be_written_says_so_and_keeps_what_was_measured(speech, tmp_path):
+    page = tmp_path / "report/index.html"
+    page.mkdir(parents=True)
+    page.parent.chmod(0o700)
+    fault = r"index\.html: the report cannot be written \(.*cache\.sqlite keeps what was measured"
+    with pytest.raises(VoicenymError, match=fault):
+        evaluate(speech, "-o", tmp_path / "report")
+    page.rmdir()
+    done = evaluate(speech, "-o", tmp_path / "report")
+    assert done.exit_code == 0
+    assert page.is_file()
 
 
 @pytest.mark.usefixtures("brief")

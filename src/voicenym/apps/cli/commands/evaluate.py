@@ -142,6 +142,7 @@ def _run(request: Request) -> None:
     """Plans and runs the evaluation, and writes the report."""
     import torch
 
+    from voicenym.apps.cli.evaluating import report_folder
     from voicenym.apps.cli.evaluating.evaluate_plan import plan_of
     from voicenym.corpus.batches.engines import engine_of, workers_of
     from voicenym.corpus.shards.stores.private_copies import private_copies
@@ -158,6 +159,7 @@ def _run(request: Request) -> None:
     engine = engine_of(request.engine, request.address, request.gpus, request.device)
     with private_copies(), leaving_out(request.fail_fast, quiet) as left_out:
         plan = plan_of(request, left_out)
+        report_folder.prepared(output)
         with Progress(quiet) as tell:
             evaluation, evidence = run(
                 plan,
@@ -170,9 +172,10 @@ def _run(request: Request) -> None:
             )
         if plan.recogniser is not None:
             plan.recogniser.close()
-        results_file.save(evaluation, output)
-        saved_scores.save(evaluation, evidence, output)
-        page = report.write(evaluation, evidence, output)
+        with report_folder.written(output, request.vector_cache):
+            results_file.save(evaluation, output)
+            saved_scores.save(evaluation, evidence, output)
+            page = report.write(evaluation, evidence, output)
         forget(request.vector_cache)
         if not quiet:
             typer.echo(summary(evaluation))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import typer
 
+from voicenym.apps.cli.evaluating import report_folder
 from voicenym.apps.cli.terminal import tables
 from voicenym.errors import VoicenymError, counted
 
@@ -42,7 +43,6 @@ def run(
     from voicenym.evaluation.reports import vector_report
     from voicenym.identity import METHODS
     from voicenym.identity.pools.speaker_pool import load
-    from voicenym.private import private_folder
     from voicenym.pseudonym import Key
 
     if others is None:
@@ -63,7 +63,7 @@ def run(
     if theirs:
         raise VoicenymError(f"--attacker-identity {next(iter(theirs))}: no --identity of that name")
     bench = Bench.of(load(users), load(others), enrolment, tried, seed)
-    private_folder(output)  # one that cannot be written is refused before the work
+    report_folder.prepared(output)
     keys = [Key(bytes([kind]) + seed.to_bytes(31, "big")) for kind in (1, 2)]
     evaluated = []
     for candidate in candidates:
@@ -75,7 +75,8 @@ def run(
         f"{counted(enrolment, 'vector')} to enrol and "
         f"{tried} to try, a pseudonym per {per}; attackers learn from {others.name}, seed {seed}"
     )
-    page = vector_report.write(evaluated, bench, output, settings)
+    with report_folder.written(output):
+        page = vector_report.write(evaluated, bench, output, settings)
     if not quiet:
         found = vector_report.records(evaluated)
         columns = [tables.field(name) for name in found[0]]
