@@ -251,6 +251,31 @@ def test_anonymized_files_are_matched_by_name_and_missing_ones_listed(tree, tmp_
         matched(speech, tmp_path / "gone")
 
 
+def test_files_are_matched_whatever_the_form_of_an_accent(tmp_path):
+    """An archive that was made on macOS has the accents of names as characters of their own."""
+    composed, apart = "zo\u00eb", "zoe\u0308"
+    touch(tmp_path / "corpus" / composed / "1.wav")
+    touch(tmp_path / "corpus/ann/1.wav")
+    file = touch(tmp_path / "anon" / apart / "1.wav")
+    touch(tmp_path / "anon/ann/1.wav")
+    speech = recordings(tmp_path / "corpus")
+    assert matched(speech, tmp_path / "anon")[f"{composed}/1"] == file
+    theirs = touch(tmp_path / "anon" / composed / "1.wav")
+    theirs.write_bytes(b"other")
+    assert matched(speech, tmp_path / "anon")[f"{composed}/1"] == theirs, (
+        "the very name comes first"
+    )
+
+
+def test_a_file_that_fits_a_name_in_two_forms_is_refused(tmp_path):
+    touch(tmp_path / "corpus/\u1e69.wav")  # an s with two dots, in four forms
+    speech = [Recording("\u1e69", "ann", tmp_path / "corpus/\u1e69.wav")]
+    touch(tmp_path / "anon/s\u0323\u0307.wav")
+    touch(tmp_path / "anon/\u1e63\u0307.wav").write_bytes(b"other")
+    with pytest.raises(CorpusError, match=r"may be .* which differ"):
+        matched(speech, tmp_path / "anon")
+
+
 def test_a_pool_is_spread_over_its_speakers():
     speech = [Recording(f"{s}{u}", s, Path("none")) for s in "abc" for u in range(4)]
     assert [r.name for r in spread(speech, 5)] == ["a0", "b0", "c0", "a1", "b1"]

@@ -8,7 +8,8 @@ where it is anonymized (``libri_dev_enrolls_mcadams``).
 from __future__ import annotations
 
 import filecmp
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,7 +102,7 @@ def matched(
     cure: str = "anonymize it",
     few: bool = False,
 ) -> dict[str, Path | Recording]:
-    """Anonymized files by the names of the originals.
+    """Anonymized files by the names of the originals, also where an accent has another form.
 
     Args:
         speech: original recordings.
@@ -125,6 +126,7 @@ def matched(
             if not _are_one(found[name], files[name]):
                 raise _ambiguous(place, name, found[name], files[name])
         found.update(files)
+    found.update(_in_other_form(names - found.keys(), found, ", ".join(map(str, places))))
     missing = [recording.name for recording in speech if recording.name not in found]
     where = ", ".join(map(str, places))
     if missing and (len(missing) == len(speech) or (left_out.fail_fast and not few)):
@@ -142,6 +144,36 @@ def matched(
     for name in [] if few else missing:
         left_out.add(name, f"{where}: holds no anonymized file of it; {cure}", FILES)
     return {r.name: found[r.name] for r in speech if r.name in found}
+
+
+def _in_other_form(
+    names: Iterable[str], files: Mapping[str, Path | Recording], where: str
+) -> dict[str, Path | Recording]:
+    """Files of names whose letters have other code points, by these names.
+
+    An accent is a part of its letter (NFC) or a character of its own (NFD); macOS and archives
+    made there have the second form, and both look alike.
+
+    Args:
+        names: without a file of exactly this name.
+        files: by their own names.
+        where: the places, for messages.
+
+    Raises:
+        CorpusError: two files may be that of one of the names.
+    """
+    composed: dict[str, list[Path | Recording]] = {}
+    for name, file in files.items():
+        composed.setdefault(unicodedata.normalize("NFC", name), []).append(file)
+    found = {}
+    for name in sorted(names):
+        first, *others = composed.get(unicodedata.normalize("NFC", name), [None])
+        for other in others:
+            if first is not None and other is not None and not _are_one(first, other):
+                raise _ambiguous(where, name, first, other)
+        if first is not None:
+            found[name] = first
+    return found
 
 
 def _files(place: Path, names: set[str], allow_pipes: bool) -> dict[str, Path | Recording]:
@@ -205,7 +237,7 @@ def _are_one(one: Path | Recording, other: Path | Recording) -> bool:
 
 
 def _ambiguous(
-    place: Path, name: str, one: Path | Recording, other: Path | Recording
+    place: Path | str, name: str, one: Path | Recording, other: Path | Recording
 ) -> CorpusError:
     return CorpusError(
         f"{place}: {name} may be {_recording(one).place} or {_recording(other).place}, which "

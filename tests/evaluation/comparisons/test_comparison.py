@@ -185,6 +185,19 @@ def test_the_same_attackers_are_a_fair_match():
     assert "was attacked" not in printed
 
 
+def test_files_in_the_report_of_systems_were_attacked_by_fewer():
+    """Attackers cannot run what made the files, which is no merit of them."""
+    files = dataclasses.replace(attacked("files", 30.0, "ignorant"), files=("0" * 64,))
+    both = evaluation(attacked("x", 10.0, "ignorant", "key search"), files)
+    printed = compare([("a", both)])
+    assert "different, by other attackers" in printed
+    assert "a: files was attacked without key search: its EERs may be too kind" in printed
+    assert "a was attacked" not in printed
+    alone = evaluation(dataclasses.replace(files, name="theirs"))
+    printed = compare([("a", evaluation(files)), ("b", alone)])
+    assert "attacked without" not in printed
+
+
 def test_names_cannot_steer_the_terminal():
     printed = compare([("a\x1b[31m", evaluation(system("x\ny\r", 10.0)))])
     assert "\x1b" not in printed

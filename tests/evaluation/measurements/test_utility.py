@@ -113,6 +113,34 @@ def test_the_time_to_read_a_file_is_not_the_speed_of_its_system(speech):
     assert any(note.startswith("speed was not measured") for note in measured.notes)
 
 
+def test_files_of_another_length_than_their_originals_are_told(speech):
+    class Other(OtherFiles):
+        def __call__(self, samples, recording):
+            return samples[: len(samples) // (2 if recording.name == speech[5].name else 1)]
+
+    files = Transform((Other({r.name: r for r in speech}),))
+    notes = utility.measure(speech, files, None, only=("SNR",), **REPLICATES).notes
+    (note,) = [note for note in notes if "longer or shorter" in note]
+    assert note.startswith("1 of 8 anonymized files are longer or shorter")
+    assert f"({speech[5].name}: 0.3 s, 0.6 s before)" in note
+    same = Transform((OtherFiles({r.name: r for r in speech}),))
+    notes = utility.measure(speech, same, None, only=("SNR",), **REPLICATES).notes
+    assert not any("longer or shorter" in note for note in notes)
+
+
+def test_sound_that_was_not_asked_for_is_not_measured_for_that_reason(speech):
+    louder = Transform((Louder(1.1),))
+    notes = utility.measure(speech, louder, None, only=("SNR",), **REPLICATES).notes
+    (note,) = [note for note in notes if "asked for (--metric)" in note]
+    assert note.startswith("naturalness, intonation, speed: not measured")
+    files = Transform((OtherFiles({r.name: r for r in speech}),))
+    notes = utility.measure(speech, files, None, only=("SNR",), **REPLICATES).notes
+    assert any(note.startswith("naturalness, intonation: not measured") for note in notes)
+    assert not any(
+        "(--metric)" in n for n in utility.measure(speech, louder, None, **REPLICATES).notes
+    )
+
+
 def test_noise_time_and_melody_of_a_known_change(speech, monkeypatch):
     clock = iter(np.arange(1000) * 0.25)
     monkeypatch.setattr(utility.time, "process_time", lambda: next(clock))

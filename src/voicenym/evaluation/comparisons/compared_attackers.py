@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 from voicenym.evaluation.results import Evaluation
 
@@ -13,6 +14,23 @@ NAMED = 4
 """Most attackers that a sentence names."""
 ALIKE = 1.1
 """Ratio of two numbers of recordings up to which they count as equal: some may be left out."""
+
+
+def by_access(name: str, evaluation: Evaluation) -> list[tuple[str, Evaluation]]:
+    """A report, or its systems and its files as two: attackers could not run what made the files.
+
+    Args:
+        name: of the report.
+        evaluation: its results.
+    """
+    files = tuple(system for system in evaluation.systems if system.files)
+    systems = tuple(system for system in evaluation.systems if not system.files)
+    if not files or not systems:
+        return [(name, evaluation)]
+    return [
+        (name, replace(evaluation, systems=systems)),
+        *((f"{name}: {one.name}", replace(evaluation, systems=(one,))) for one in files),
+    ]
 
 
 def lacking(reports: Sequence[tuple[str, Evaluation]]) -> dict[str, str]:

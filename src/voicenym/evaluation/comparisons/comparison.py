@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from voicenym.evaluation.comparisons.compared_attackers import lacking
+from voicenym.evaluation.comparisons.compared_attackers import by_access, lacking
 from voicenym.evaluation.comparisons.saved_scores import SavedScores
 from voicenym.evaluation.grades import ungraded
 from voicenym.evaluation.reported_metrics import headline, metrics
@@ -174,12 +174,15 @@ def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
     tested: dict[str, list[Compared]] = {}
     notes: list[str] = []
     of: dict[str, tuple[str, Evaluation]] = {}
+    alike: list[tuple[str, Evaluation]] = []
     attacked: set[str] = set()
     for report, evaluation, *more in reports:
         saved = more[0] if more and more[0] is not None else NOTHING
+        parts = by_access(_plain(report), evaluation)
+        alike += parts
         for system in evaluation.systems:
             name = _plain(f"{report}: {system.name}")
-            of[name] = report, evaluation
+            of[name] = next(part for part in parts if system in part[1].systems)
             if why := ungraded(system):
                 who, figures = "not graded", system.utility
                 notes.append(f"{name} is not graded, since {why}.")
@@ -201,7 +204,7 @@ def compared(reports: Sequence[Named], replicates: int = 1000) -> Comparison:
             replace(pair, others=bool(lacking([of[pair.first], of[pair.second]])))
             for pair in found[what]
         ]
-    notes += lacking([(_plain(report[0]), report[1]) for report in reports]).values()
+    notes += lacking(alike).values()
     data = {_plain(report[1].data) for report in reports}
     if len(data) > 1:
         notes.append(f"Different data ({'; '.join(sorted(data))}): compare with care.")

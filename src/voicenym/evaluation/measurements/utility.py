@@ -17,6 +17,7 @@ from voicenym.evaluation.reported_metrics import RETRAINED
 from voicenym.evaluation.results import Measured
 from voicenym.evaluation.trial_plans.conditions import FEWEST_SPEAKERS, Condition
 from voicenym.metrics import normalise
+from voicenym.metrics.metric import Metric
 from voicenym.metrics.metric_inputs import RecognisedPhones, RecognisedWords, SpeechPairs, Tally
 from voicenym.metrics.utility import intonation
 from voicenym.metrics.words import word_error_rate
@@ -24,6 +25,8 @@ from voicenym.recognition import PhoneRecogniser, Recogniser, Transcripts, prono
 
 NO_PHONES = "phones were not measured: no recogniser of phones was asked for (--phones small)"
 NO_SPEED = "speed was not measured: the recordings were anonymized elsewhere"
+ALIKE = 1.2
+"""Ratio of the lengths of a file and its original up to which they may be of one utterance."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,7 @@ def measure(
     originals = len(transform.steps) == len(line)
     found = _Measurement(recordings, speech, originals, conditions, options, say)
     if not speech.seconds and transform.steps:
-        found.notes.append(NO_SPEED)
+        found.notes += [NO_SPEED, *_other_lengths(speech)]
     found.sound(only)
     found.words(recogniser, transcripts)
     if phones is None:
@@ -119,11 +122,15 @@ class _Measurement:
     def sound(self, only: Sequence[str]) -> None:
         """Figures of the sound, all or those with a part of their names in ``only``."""
         speech = self._speech
+        every = reported_metrics.of(SpeechPairs)
+        asked = [m.name for m in every if not only or any(part in m.name for part in only)]
+        if not self._originals:
+            self.notes += _not_asked(asked, every, self.notes)
         self.figures.update(
             reported_metrics.measure(
                 speech,
                 originals=self._originals,
-                only=lambda metric: not only or any(part in metric.name for part in only),
+                only=lambda metric: metric.name in asked,
                 notes=self.notes,
                 say=lambda subject: self._say(f"utility: {subject}"),
             )
@@ -182,6 +189,43 @@ class _Measurement:
             self.notes.extend(getattr(retrained, "notes", ()))
         except VoicenymError as error:
             self.notes.append(f"words were not measured by a retrained recogniser: {error}")
+
+
+def _not_asked(
+    asked: Sequence[str], metrics: Sequence[Metric[SpeechPairs]], notes: Sequence[str]
+) -> list[str]:
+    """Note on the subjects none of whose metrics were asked for, without those of other notes."""
+    subjects = {metric.name: metric.display.subject or metric.name for metric in metrics}
+    measured = {subjects[name] for name in asked}
+    absent = [
+        subject
+        for subject in dict.fromkeys(subjects.values())
+        if subject not in measured and not any(note.startswith(subject) for note in notes)
+    ]
+    if not absent:
+        return []
+    return [f"{', '.join(absent)}: not measured, since other metrics were asked for (--metric)"]
+
+
+def _other_lengths(speech: SpeechPairs) -> list[str]:
+    """Note on files that are much longer or shorter than their originals; none if none is.
+
+    A system may speak faster or slower; or files have the names of other utterances, and then
+    neither attackers nor recognisers find in them what they look for.
+    """
+    pairs = zip(speech.original, speech.changed, strict=True)
+    lengths = np.array([[max(len(x), 1), max(len(y), 1)] for x, y in pairs])
+    ratios = np.exp(np.abs(np.log(lengths[:, 1] / lengths[:, 0])))
+    count, worst = int((ratios > ALIKE).sum()), int(ratios.argmax())
+    if not count:
+        return []
+    before, after = lengths[worst] / speech.rate
+    return [
+        f"{count} of {len(lengths)} anonymized files are longer or shorter than their originals by "
+        f"more than a fifth ({speech.names[worst]}: {after:.1f} s, {before:.1f} s before); unless "
+        "the system changes the pace, they may be of other utterances, and no figure is then of "
+        "this system"
+    ]
 
 
 def _words_by_condition(
