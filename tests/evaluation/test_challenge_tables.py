@@ -14,6 +14,7 @@ pytest.importorskip("lightning")
 from typer.testing import CliRunner
 
 from voicenym.apps.cli import app
+from voicenym.apps.cli.commands import evaluate as evaluate_command
 from voicenym.attack.attacker_list import ATTACKERS
 from voicenym.attack.attackers import LazyInformed
 from voicenym.errors import VoicenymError
@@ -186,6 +187,26 @@ def test_mistakes_are_one_line(challenge, tmp_path):
     assert "libri_test_enrolls: has no list enrolls" in refused(challenge)
     (challenge / "libri_dev_enrolls" / "wav.scp").unlink()
     assert "libri_dev_enrolls: has no wav.scp" in refused(challenge)
+
+
+def test_lists_without_a_place_in_the_tables_are_refused_before_the_work(
+    challenge, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(evaluate_command, "measured", lambda _: pytest.fail("it was measured"))
+    genders = list(challenge.glob("*/spk2gender"))
+    known = [path.read_text() for path in genders]
+    for path in genders:
+        path.unlink()
+    done = run(challenge, "-s", "mcadams", "-o", tmp_path / "out")
+    assert "is unknown; name the folders" in str(done.exception), done.exception
+    assert "in spk2gender" in str(done.exception)
+    for path, text in zip(genders, known, strict=True):
+        path.write_text(text)
+    for folder in challenge.glob("libri_test_*"):  # whose lists alone would tell which one applies
+        shutil.rmtree(folder)
+    (challenge / "libri_dev_trials_f").rename(challenge / "ours_trials_f")
+    done = run(challenge, "-s", "mcadams", "-o", tmp_path / "out")
+    assert "ours_trials_f/trials is not named after a data set" in str(done.exception)
 
 
 def test_without_other_speech_the_cure_is_the_pool(challenge, tmp_path):

@@ -18,6 +18,7 @@ from voicenym.attack.attackers import Ignorant, Unprotected
 from voicenym.errors import VoicenymError
 from voicenym.evaluation.reported_metrics import WEIGHTED
 from voicenym.evaluation.results import AttackFigures, Evaluation, Measured, SystemResults, cell
+from voicenym.evaluation.trial_plans.trials import Trials
 from voicenym.metrics.verification.zebra import tag
 
 YEARS = (2020, 2022, 2024)
@@ -85,6 +86,21 @@ class Challenge:
     def key(self, subset: str) -> str:
         """Ending of a mean's name: the test set where there are several."""
         return f" {subset}" if len(self.subsets) > 1 else ""
+
+
+def check_lists(trials: Trials) -> None:
+    """Refuses trials of which a challenge's tables would lack all lists, before they are attacked.
+
+    Raises:
+        VoicenymError: a list without the name of a data set, or a speaker of unknown sex.
+    """
+    if trials.parts and all(part.weight is not None for part in trials.parts):
+        return
+    raise VoicenymError(
+        f"{'; '.join(trials.notes)}; name the folders as the challenges do (libri_dev_enrolls, "
+        "libri_dev_trials_f, vctk_test_trials_m_common and so on), with the sex of each speaker in "
+        "spk2gender, or use voicenym evaluate"
+    )
 
 
 def challenge(evaluation: Evaluation, year: int, subset: str) -> Challenge:

@@ -65,11 +65,14 @@ def challenge(
     challenge's attacker trains. 2020 and 2022 get results.txt, 2024 result_for_rank_SYSTEM;
     summary.md has a table, and report/ what voicenym evaluate writes.
     """
+    from voicenym.corpus.recordings import recordings
+    from voicenym.corpus.skipped import LeftOut
     from voicenym.evaluation import results_file
-    from voicenym.evaluation.challenge_tables import YEARS, results, summary
+    from voicenym.evaluation.challenge_tables import YEARS, check_lists, results, summary
     from voicenym.evaluation.challenge_tables import challenge as figures
     from voicenym.evaluation.trial_plans.challenge_lists import set_of
     from voicenym.evaluation.trial_plans.trial_lists import check_challenge, find_lists
+    from voicenym.evaluation.trial_plans.voiceprivacy import from_voiceprivacy
     from voicenym.private import write_inside
 
     if year not in YEARS:
@@ -81,6 +84,8 @@ def challenge(
         raise CorpusError(
             f"{data}: no lists enrolls and trials in its data folders; give the challenge's data/"
         )
+    named = recordings(data, left_out=LeftOut(), allow_pipes=allow_pipes, only=lists.names())
+    check_lists(from_voiceprivacy(lists.enrolment, lists.trials, named))
     if attacker_budget is None and attacker_steps is None:
         attacker_budget = BUDGET
     subsets = {set_of(path).partition("_")[2] for path in lists.trials}
