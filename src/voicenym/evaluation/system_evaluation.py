@@ -137,9 +137,10 @@ def _utility(
     before = evidence.vectors["original"]
     after = session.embedder(session.voices[0], plan.trials.recordings, transform)
     evidence.vectors[name] = after
-    evidence.matrices[name], distinct = distinctiveness.measure(
-        before, after, plan.trials, plan.replicates
-    )
+    matrices, distinct = distinctiveness.measure(before, after, plan.trials, plan.replicates)
+    unknown = distinctiveness.unknown(plan.trials)
+    if not unknown:
+        evidence.matrices[name] = matrices
     useful = session.utility(name, _depends(target), transform, retrained=plan.retrained.get(name))
     if "WER" in useful.tallies:
         evidence.words[name] = useful.tallies["WER"]
@@ -149,7 +150,7 @@ def _utility(
     )
     kept = labels.measure(transform)
     figures = {**useful.figures, **distinct, **weighed, **voices, **kept}
-    return figures, (*useful.notes, *lacking, *missing)
+    return figures, (*useful.notes, *unknown, *lacking, *missing)
 
 
 def published_digests(plan: Plan) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from voicenym.corpus.recording import Recording
-from voicenym.evaluation.measurements.distinctiveness import measure
+from voicenym.evaluation.measurements.distinctiveness import measure, unknown
 from voicenym.evaluation.trial_plans.trials import build
 from voicenym.metrics.metric_inputs import speaker_means
 
@@ -52,6 +52,17 @@ def test_voices_that_became_alike_are_far_from_the_originals_in_diversity(trials
     assert others["D_KS"].value < 0.3
     assert alike["D_KS"].low <= alike["D_KS"].value <= alike["D_KS"].high
     assert others["DeID"].value > 0.8
+
+
+def test_with_one_recording_of_each_speaker_distinctiveness_is_not_measured(trials):
+    single = build([Recording(f"s{s}-{u}", f"s{s}", Path("none")) for s in range(6) for u in "ab"])
+    x = vectors(single, 1.0)
+    _, figures = measure(x, x, single, 50)
+    assert not any(np.isnan(figure.value) for figure in figures.values())
+    assert "G_VD" not in figures
+    (note,) = unknown(single)
+    assert note.startswith("G_VD, DeID and mean similarities were not measured: no speaker has two")
+    assert not unknown(trials)
 
 
 def test_a_voice_is_the_mean_of_its_vectors(trials):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -34,14 +36,30 @@ def measure(
         replicates: of the bootstrap over speakers.
 
     Returns:
-        Matrices ``[speaker, speaker]`` named ``oo``, ``oa``, ``aa``, and figures by metric.
+        Matrices ``[speaker, speaker]`` named ``oo``, ``oa``, ``aa``, and figures by metric, without
+        those that are unknown (:func:`unknown`).
 
     Raises:
         ScoreError: vectors of zeros, or NaN.
     """
     voices = vectors(original, published, trials, replicates)
     figures = {**reported_metrics.measure(voices), **_by_condition(voices, trials)}
-    return {block: voices.similarity(block).matrix for block in BLOCKS}, figures
+    known = {name: one for name, one in figures.items() if not math.isnan(one.value)}
+    return {block: voices.similarity(block).matrix for block in BLOCKS}, known
+
+
+def unknown(trials: Trials) -> tuple[str, ...]:
+    """Note on the figures that need two recordings of a speaker, if nobody has two.
+
+    Similarities are calibrated on pairs of recordings of one speaker.
+    """
+    recordings = Counter(recording.speaker for recording in trials.recordings)
+    if max(recordings.values()) > 1:
+        return ()
+    return (
+        "G_VD, DeID and mean similarities were not measured: no speaker has two recordings among "
+        "the trials, by whose similarity vectors are calibrated; give more recordings (--tried)",
+    )
 
 
 def of_originals(original: np.ndarray, trials: Trials, replicates: int) -> dict[str, Measured]:
