@@ -81,6 +81,14 @@ def test_mistakes_are_named_with_the_cure(command, outcomes, arguments, message)
     assert not outcomes.exists()
 
 
+def test_an_output_that_cannot_be_written_is_refused_before_the_work(command, outcomes, tmp_path):
+    (tmp_path / "out").touch()
+    done = command("reproduce", "turner-2022", "table-b7", "-o", "out")
+    assert done.returncode == 1
+    assert "out: File exists" in done.stderr.decode()
+    assert done.stdout == b"", "nothing was computed"
+
+
 def test_without_a_table_all_of_a_paper_run_and_those_without_speech_are_named(command, outcomes):
     done = command("reproduce", "yao-2024", "-q")
     assert done.returncode == 0, done.stderr

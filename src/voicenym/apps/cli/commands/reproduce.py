@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -130,6 +131,10 @@ def reproduce(
         raise VoicenymError(f"--page {page}: pages are Markdown; end its name in .md")
     if paper is not None:
         chosen = [one for name in (table or ["all"]) for one in paper_list.tables(paper, name)]
+        if output is not None:  # one that cannot be written is refused before the work
+            output.mkdir(parents=True, exist_ok=True)
+            if not os.access(output, os.W_OK | os.X_OK):
+                raise VoicenymError(f"{output}: cannot be written to; choose another folder")
         if stored:
             outcomes = {key: one for key, one in stored_outcomes.load().items()
                         if key in {c.key for c in chosen}}  # fmt: skip
@@ -276,7 +281,6 @@ def _emit(
         typer.echo("\n".join(text(one, outcomes.get(one.key)) for one in printed), nl=False)
     if output is None:
         return
-    output.mkdir(parents=True, exist_ok=True)
     for one in chosen:
         if one.key in outcomes:
             name = one.key.replace(" ", "-")
