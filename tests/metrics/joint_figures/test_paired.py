@@ -60,6 +60,19 @@ def test_a_difference_is_that_of_the_rates_with_its_interval():
     assert (same.value, same.interval, same.p) == (0.0, (0.0, 0.0), 1.0)
 
 
+def test_two_systems_without_errors_may_still_differ():
+    """Their draws are all alike: of no width, the difference looked certain to the last digit."""
+    first, second = systems(np.random.default_rng(1), 2.0)
+    apart = [(target + 50.0, nontarget, who) for target, nontarget, who in (first, second)]
+    found = eer_difference(*apart, replicates=50)
+    high = eer(*apart[0]).interval[1]
+    assert (found.value, found.p) == (0.0, 1.0)
+    assert found.interval == pytest.approx((-high, high))
+    assert high > 0.05
+    reversed_scores = (-apart[0][0], apart[0][1], apart[0][2])
+    assert eer_difference(apart[0], reversed_scores, replicates=50).p < 0.001
+
+
 def test_each_pair_of_many_has_its_difference_and_what_is_not_known_is_not():
     figures = [equal_error(*system) for system in systems(np.random.default_rng(2), 1.0)]
     nothing = Drawn(np.nan, WHO, lambda times: np.nan)

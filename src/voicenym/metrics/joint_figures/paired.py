@@ -15,10 +15,11 @@ from statistics import NormalDist
 
 import numpy as np
 
+from voicenym.metrics.intervals.binomial import of_share
 from voicenym.metrics.intervals.bootstrap_draws import Drawn, replicate
 from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval, enough, percentiles
 from voicenym.metrics.trials.scores import Scores, Speakers
-from voicenym.metrics.verification.eer import equal_error
+from voicenym.metrics.verification.eer import WORTH, equal_error
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,11 @@ def differences(
 ) -> dict[tuple[int, int], Difference]:
     """Of all pairs of figures, by their places ``(first, second)``; each is drawn once.
 
+    Where all draws of each of two shares of trials are alike, as of two systems without an error,
+    percentiles of the difference have no width. Its interval is then that of a difference of
+    independent estimates, from the intervals of both (Zou and Donner, "Construction of confidence
+    limits about effect measures", Statistics in Medicine 27, 2008), and p follows from its width.
+
     Args:
         figures: of systems that were tried on the same speakers.
         unit: of the figures.
@@ -93,10 +99,36 @@ def differences(
             difference = draws[j] - draws[i]
         known = difference[np.isfinite(difference)]
         people = min(len(figures[place].speakers) for place in (i, j))
-        limits = enough(people, percentiles(difference, level))
-        chance = math.nan if people < FEW_PEOPLE else two_sided(value, _deviation(known))
-        found[i, j] = Difference(value, limits, chance, unit)
+        low, high = percentiles(difference, level)
+        deviation = _deviation(known)
+        if all(figures[place].trials and _alike(draws[place]) for place in (i, j)):
+            below, above = _independent(figures[i], figures[j], draws[i], draws[j], level)
+            low, high = value - below, value + above
+            towards = below if value > 0.0 else above
+            deviation = towards / NormalDist().inv_cdf(0.5 + level / 2.0)
+        chance = math.nan if people < FEW_PEOPLE else two_sided(value, deviation)
+        found[i, j] = Difference(value, enough(people, (low, high)), chance, unit)
     return found
+
+
+def _alike(draws: np.ndarray) -> bool:
+    """Whether replicates have no spread."""
+    known = draws[np.isfinite(draws)]
+    return known.size > 0 and bool(known.max() == known.min())
+
+
+def _independent(
+    first: Drawn, second: Drawn, of_first: np.ndarray, of_second: np.ndarray, level: float
+) -> Interval:
+    """How far the second minus the first reaches below and above its value, if independent."""
+    (low, high), (lower, upper) = (
+        of_share(one.value, draws, len(one.speakers), one.trials, level, worth=WORTH)
+        for one, draws in ((first, of_first), (second, of_second))
+    )
+    return (
+        math.hypot(second.value - lower, high - first.value),
+        math.hypot(upper - second.value, first.value - low),
+    )
 
 
 def two_sided(value: float, deviation: float) -> float:
