@@ -169,6 +169,8 @@ def test_tables_mark_the_worst_condition_and_survive_a_round_trip(trials, scores
     rows = page.split("<tr>")
     marked = [row for row in rows if "<b>worst</b>" in row and 'row">children' in row]
     assert marked, "the children's equal error rate is the lowest"
+    bent = page[: page.index("speech and voices")].split("<tr>")
+    assert len(bent) == len(set(bent)), "the strongest is the ignorant attacker, who has one row"
     speech_table = page[page.index("speech and voices"):page.index("Original speech")]  # fmt: skip
     men = next(row for row in speech_table.split("<tr>") if 'row">men' in row)
     assert "<b>worst</b>" in men, "more errors of the recogniser are worse"

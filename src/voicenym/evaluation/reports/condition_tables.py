@@ -38,9 +38,10 @@ def section(evaluation: Evaluation) -> list[str]:
     return [
         "<p>The figures of a condition are those of its own trials: speakers of one sex, age group "
         "or corpus against each other, or the trials of one list. Each condition has a row for the "
-        "ignorant and the lazy-informed attacker (o-a and a-a of the VoicePrivacy Challenges) and "
-        "one for the attacker who is strongest in this condition. <b>Worst</b> marks the condition "
-        "with the least protection or the least utility among the strongest attackers' rows.</p>",
+        "ignorant and the lazy-informed attacker (o-a and a-a of the VoicePrivacy Challenges); the "
+        "last is of the attacker who is strongest in this condition, one of them or another. "
+        "<b>Worst</b> marks the condition with the least protection or the least utility among the "
+        "strongest attackers' rows.</p>",
         *found,
     ]
 
@@ -59,15 +60,16 @@ def tables(evaluation: Evaluation) -> list[str]:
 
 
 def identity(system: SystemResults, evaluation: Evaluation) -> str:
-    """Figures of trial scores by condition, for three attackers."""
+    """Figures of trial scores by condition, for up to three attackers."""
     attacks = [attack for attack in system.attacks if not (attack.holds_key or attack.broken)]
     if not attacks:
         return ""
     rows: list[tuple[str, str, AttackFigures | None, bool]] = []
     for head, suffix in _conditions(evaluation):
         strongest = _strongest(attacks, suffix)
-        for kind in (Ignorant.name, LazyInformed.name):
-            rows.append((head, suffix, _strongest(_kind(attacks, kind), suffix), False))
+        both = [_strongest(_kind(attacks, one.name), suffix) for one in (Ignorant, LazyInformed)]
+        others = [one for one in both if one is not strongest]
+        rows += [(head, suffix, one, False) for one in others]
         rows.append((head, suffix, strongest, bool(suffix)))
     return _trial_table(f"{system.name} by condition: speaker identity", rows, evaluation, attacks)
 
