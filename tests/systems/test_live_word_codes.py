@@ -137,11 +137,11 @@ def test_a_delay_changes_nothing_but_streams(speech):
 
 
 @pytest.mark.parametrize("delay", ["usual", "short"])
-def test_streams_are_of_soft_units_unless_codes_are_asked_for(speech, delay):
-    usual, codes = (live(speech, delay=delay, **given) for given in ({}, {"units": "codes"}))
-    assert torch.equal(usual, live(speech, delay=delay, units="soft"))
-    assert torch.equal(codes, live(speech, delay=delay, revision=8))
-    assert torch.equal(usual, live(speech, delay=delay, revision=8, units="soft"))
+def test_streams_are_of_soft_units_unless_codes_are_asked_for(some, delay):
+    usual, codes = (live(some, delay=delay, **given) for given in ({}, {"units": "codes"}))
+    assert torch.equal(usual, live(some, delay=delay, units="soft"))
+    assert torch.equal(codes, live(some, delay=delay, revision=8))
+    assert torch.equal(usual, live(some, delay=delay, revision=8, units="soft"))
     assert not torch.equal(usual, codes)
     # the same is said
     wanted = words(codes)
@@ -215,14 +215,14 @@ def test_rows_do_not_depend_on_each_other(speech):
     assert torch.equal(both[1], live(two[1]))
 
 
-def test_former_revisions_work_live_with_the_accent_that_they_have(speech):
+def test_former_revisions_work_live_with_the_accent_that_they_have(some):
     first = Key(bytes(32))  # revision 1: the recording's own codes
     found = {
-        "kept": computed(speech, key=first),
-        "native": live(speech, revision=3),
-        "drawn": live(speech),
+        "kept": computed(some, key=first),
+        "native": live(some, revision=3),
+        "drawn": live(some),
     }
-    assert torch.equal(found["kept"], computed(speech, key=first, accent="kept"))
+    assert torch.equal(found["kept"], computed(some, key=first, accent="kept"))
     assert not torch.equal(found["native"], found["drawn"])
 
 
@@ -299,10 +299,10 @@ def test_streams_of_a_live_encoder_of_any_length_end(chunked, speech, samples):
     assert torch.isfinite(out).all()
 
 
-def test_other_accents_do_without_the_live_encoder(chunked, speech):
+def test_other_accents_do_without_the_live_encoder(chunked, some):
     for accent in ("kept", "native"):
-        found = live(speech, weights=chunked, accent=accent)
-        assert torch.equal(found, live(speech, accent=accent))
+        found = live(some, weights=chunked, accent=accent)
+        assert torch.equal(found, live(some, accent=accent))
 
 
 @pytest.mark.parametrize("known", ["", "en"])
