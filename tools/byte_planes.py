@@ -2,7 +2,7 @@
 
 python tools/byte_planes.py
 
-Weights stay as they are where a wheel would be less than 15,000 bytes smaller.
+Weights stay as they are where a wheel would be less than 3,000 bytes smaller.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from voicenym.nets.weights.byte_planes import joined, split
 from voicenym.nets.weights.weight_files import PLANES, WEIGHTS
 
 PACKAGE = Path(__file__).resolve().parents[1] / "src" / "voicenym"
-LEAST_SAVED = 15_000
+LEAST_SAVED = 3_000
 
 
 def store(path: Path) -> int:

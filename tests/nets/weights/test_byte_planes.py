@@ -84,6 +84,7 @@ def test_the_tool_stores_planes_where_they_pay(tmp_path, monkeypatch):
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     content = half_precision(tmp_path)
+    monkeypatch.setattr(tool, "LEAST_SAVED", 10_000)
     assert tool.store(tmp_path / WEIGHTS) == 0
     assert sorted(p.name for p in tmp_path.iterdir()) == [CONFIG, WEIGHTS]
     monkeypatch.setattr(tool, "LEAST_SAVED", 100)
