@@ -17,6 +17,9 @@ from packaging.version import Version
 
 import voicenym
 
+MOST_BYTES = 60_000_000
+"""Of the wheel, with all bundled weights."""
+
 
 def test_the_message_says_how_to_report():
     text = (ROOT / "SECURITY.md").read_text("utf-8")
@@ -53,6 +56,8 @@ def test_wheel_and_source_package_have_the_same_bytes_in_another_folder_at_anoth
     other = _built(tmp_path / "elsewhere" / "b", 1_700_000_000)
     assert len(one) == 2
     assert one == other
+    (wheel,) = (tmp_path / "a" / "dist").glob("*.whl")
+    assert wheel.stat().st_size < MOST_BYTES
 
 
 def test_the_release_fixes_the_time_of_its_files():
