@@ -140,6 +140,17 @@ def two_tracks(path):
             container.mux(stream.encode(None))
 
 
+@pytest.mark.parametrize("padded", [True, False])
+def test_a_large_chunk_may_follow_sound_of_odd_length(tmp_path, padded):
+    path = tmp_path / "a.wav"
+    sound = bytes(128 + number % 7 for number in range(2 * RATE + 1))
+    after = b"LIST" + struct.pack("<I", 200_000) + b"INFO" + b"x" * 199_996
+    body = b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, RATE, RATE, 1, 8)
+    body += b"data" + struct.pack("<I", len(sound)) + sound + bytes(padded) + after
+    path.write_bytes(b"RIFF" + struct.pack("<I", len(body)) + body)
+    assert read(path).samples.shape[-1] == len(sound)
+
+
 def test_further_sound_tracks_are_named_in_a_warning(tmp_path):
     path = tmp_path / "two.m4a"
     two_tracks(path)

@@ -100,7 +100,8 @@ class WavSource:
         Recorders that were interrupted leave an early size in the header, and a size of 4 GiB or
         more is stated modulo 4 GiB.
         """
-        rest = size - _after_chunks(self._file, end + end % 2, size)
+        # some programs leave out the byte that pads sound of odd length
+        rest = size - max(_after_chunks(self._file, end + odd, size) for odd in {0, end % 2})
         seconds = rest / (self._align * self.rate)
         if seconds > _MOST_REST and not _is_void(self._file, size - rest):
             raise AudioError(
