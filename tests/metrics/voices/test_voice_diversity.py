@@ -71,7 +71,14 @@ def test_voices_without_direction_are_named():
         cross_similarity_distance([[np.nan, 0], [1, 0]], np.eye(2))
     with pytest.raises(ScoreError, match="two vectors"):
         cross_similarity_distance(np.eye(3)[:1], np.eye(3))
-    assert cross_similarity_distance(np.eye(2), np.eye(2)).interval is None
+
+
+@pytest.mark.parametrize(("original", "pseudo"), [(2, 2), (3, 3), (4, 40), (40, 4)])
+def test_fewer_than_five_voices_have_no_interval(original, pseudo):
+    """Three voices have three pairs; their variance is no estimate."""
+    voices = RNG.standard_normal((44, 8))
+    assert cross_similarity_distance(voices[:original], voices[-pseudo:]).interval is None
+    assert cross_similarity_distance(voices[:5], voices[-5:]).interval is not None
 
 
 @pytest.mark.parametrize("dimension", [1, 3, 20])

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from voicenym.errors import ScoreError
 from voicenym.metrics.interval_options import normal_quantile
-from voicenym.metrics.intervals.interval import Interval
+from voicenym.metrics.intervals.interval import FEW_PEOPLE, Interval
 from voicenym.metrics.metric import Display, Metric
 from voicenym.metrics.metric_inputs import VoiceVectors
 from voicenym.metrics.trials.scores import Array
@@ -28,9 +28,9 @@ class Distance:
 
     Args:
         value: 0 (voices of both sets differ among each other alike) to 1.
-        interval: of the difference at ``similarity``, over voices; None with two voices in a set.
-            Where it lies was chosen for the largest difference, so that sets of one kind are never
-            at 0: compare with two halves of the original voices.
+        interval: of the difference at ``similarity``, over voices; None with fewer than five voices
+            in a set. Where it lies was chosen for the largest difference, so that sets of one kind
+            are never at 0: compare with two halves of the original voices.
         similarity: cosine at which the two distributions differ most.
     """
 
@@ -64,7 +64,8 @@ def cross_similarity_distance(
 
     Each unordered pair counts once and no voice is compared with itself. Pairs share voices, so
     the interval is that of a U-statistic: the variance is of each voice's share of pairs below the
-    similarity, four times, over the number of voices (Hoeffding 1948).
+    similarity, four times, over the number of voices (Hoeffding 1948). Three voices have three
+    pairs, too few to estimate a variance from: below five voices there is no interval.
 
     Args:
         original, pseudo: vectors ``[voice, dimension]``; the sets need not be of one size.
@@ -90,7 +91,7 @@ def cross_similarity_distance(
     place = int(np.abs(difference).argmax())
     value, where = abs(float(difference[place])), float(values[place])
     interval = None
-    if min(len(first), len(second)) > 2:
+    if min(len(first), len(second)) >= FEW_PEOPLE:
         half = normal_quantile(level) * math.sqrt(
             _variance(first, where) + _variance(second, where)
         )
@@ -273,7 +274,7 @@ DISTANCE = Metric(
     unit="share",
     better="lower",
     chance=None,
-    interval="variance of a U-statistic over voices",
+    interval="variance of a U-statistic over voices; none of fewer than five",
     definition="Largest gap between the distributions of how similar the voices of different "
     "speakers are, before and after, 0 (as diverse as before) to 1 (Turner et al. 2022)",
     data=VoiceVectors,
