@@ -139,6 +139,18 @@ def test_intervals_over_speakers_hold_the_values():
     assert found == zebra(target, nontarget, speakers, replicates=100)
 
 
+def test_the_interval_of_the_worst_case_is_extended_to_the_figure():
+    """46 of 48 targets above all others, two of one speaker below some: 2.52, and every replicate
+    has a lower one, since it leaves some speakers' trials out."""
+    people = np.repeat(np.arange(8), 6)
+    others = [(who, tried) for who in range(8) for tried in people if who != tried]
+    who = Speakers(np.stack([people, people], 1), np.array(others))
+    target = np.append(np.full(46, 2.0), [0.5, 0.5])
+    nontarget = np.where(np.arange(len(others)) % 40 == 0, 1.0, 0.0)
+    found = zebra(target, nontarget, who, replicates=200)
+    assert found.worst_case_interval[0] <= found.worst_case <= found.worst_case_interval[1]
+
+
 def test_a_worst_case_that_does_not_vary_has_no_interval():
     people = np.arange(8)
     who = Speakers(np.stack([people, people], 1), np.stack([people, (people + 1) % 8], 1))

@@ -50,9 +50,10 @@ class Zebra:
             (:func:`.unbiased_loss`), and for errors that so few speakers may hide
             (:mod:`.few_errors`); NaN for fewer than five, as those of the worst case.
         worst_case: log10 of the largest likelihood ratio (either way) of any trial.
-        worst_case_interval: percentiles of the bootstrap, which show how much the figure varies.
-            They need not hold the worst case of endless trials: few trials at the ends of the
-            scores decide the figure, however many there are in all. NaN where it does not vary.
+        worst_case_interval: percentiles of the bootstrap, which show how much the figure varies,
+            extended to the figure. They need not hold the worst case of endless trials: few trials
+            at the ends of the scores decide the figure, however many there are in all. NaN where it
+            does not vary.
         tag: category of the worst case: 0, A (little) to F (a million to one).
         targets, nontargets: numbers of trials, on which the worst case depends: at most about
             log10 of the non-target trials can be seen.
@@ -119,7 +120,9 @@ def zebra(
         if error := error_limit(trials, level):
             least = min(expected_interval[0], _decided(error))
             expected_interval = least, expected_interval[1]
-        worst_interval = percentiles(drawn.each(_worst_cases), level)
+        low, high = percentiles(drawn.each(_worst_cases), level)
+        # replicates repeat trials and leave some out: the figure itself may lie above all of them
+        worst_interval = min(low, worst), max(high, worst)
         expected_interval, worst_interval = (
             enough(trials.people, varied(limits)) for limits in (expected_interval, worst_interval)
         )
@@ -261,8 +264,8 @@ WORST_CASE = Metric(
     unit="log10 l",
     better="lower",
     chance=0.0,
-    interval=f"{BOOTSTRAP}, which show how much the figure varies; the worst case of endless "
-    "trials may lie outside",
+    interval=f"{BOOTSTRAP}, extended to the figure, which show how much it varies; the worst "
+    "case of endless trials may lie outside",
     definition="Worst-case disclosure of ZEBRA: log10 of the largest likelihood ratio of any "
     "trial; the tag is its category, 0 (none), A (little) to F (a million to one)",
     data=TrialScores,
