@@ -68,6 +68,57 @@ def normal_quantile(level: float) -> float:
     return NormalDist().inv_cdf(0.5 + level / 2.0)
 
 
+def student_quantile(level: float, degrees: int) -> float:
+    """The same of Student's distribution, by Cornish and Fisher's expansion.
+
+    It is 0.3 % too low at 4 degrees of freedom and less at more, and needs no scipy.
+
+    Args:
+        level: of the interval.
+        degrees: of freedom, from 1.
+
+    Raises:
+        ScoreError: as :func:`tail`.
+
+    Example:
+        >>> round(student_quantile(0.95, 9), 2), round(student_quantile(0.95, 10**6), 2)
+        (2.26, 1.96)
+    """
+    z = normal_quantile(level)
+    if math.isinf(z):
+        return z
+    terms = (
+        (z**3 + z) / 4.0,
+        (5.0 * z**5 + 16.0 * z**3 + 3.0 * z) / 96.0,
+        (3.0 * z**7 + 19.0 * z**5 + 17.0 * z**3 - 15.0 * z) / 384.0,
+    )
+    return z + sum(term / float(degrees) ** power for power, term in enumerate(terms, 1))
+
+
+def few_speakers_factor(people: int, level: float) -> float:
+    """How much wider an interval of few speakers is than the spread of a bootstrap over them.
+
+    sqrt(n / (n - 1)) t / z: a bootstrap takes the variance of n speakers without Bessel's
+    correction, and as known (Hesterberg, "What teachers should know about the bootstrap", American
+    Statistician 69, 2015).
+
+    Args:
+        people: number of speakers, n.
+        level: of the interval.
+
+    Raises:
+        ScoreError: as :func:`tail`.
+
+    Example:
+        >>> round(few_speakers_factor(10, 0.95), 2), round(few_speakers_factor(1000, 0.95), 2)
+        (1.22, 1.0)
+    """
+    z = normal_quantile(level)
+    if people < 2 or math.isinf(z):
+        return 1.0
+    return math.sqrt(people / (people - 1.0)) * student_quantile(level, people - 1) / z
+
+
 def checked_replicates(replicates: int) -> int:
     """A number of draws.
 

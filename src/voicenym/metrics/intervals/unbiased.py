@@ -9,12 +9,17 @@ from __future__ import annotations
 
 import math
 
+from voicenym.metrics.interval_options import few_speakers_factor
 from voicenym.metrics.intervals.interval import Interval, percentiles
 from voicenym.metrics.trials.scores import Array
 
 
 def unbiased(
-    value: float, draws: Array, level: float = 0.95, most: float = 1.0
+    value: float,
+    draws: Array,
+    level: float = 0.95,
+    most: float = 1.0,
+    people: int | None = None,
 ) -> tuple[float, Interval]:
     """A figure of information without its bias, and its interval, from bootstrap replicates.
 
@@ -29,12 +34,16 @@ def unbiased(
     In simulations of D_sys (24 and 60 speakers, Gaussian scores 0 to 4 deviations apart, trials
     independent or not) intervals of 95 % hold the truth in 87 to 100 % of cases; percentiles of the
     replicates hold it in none where nothing is linked, and in one of ten where D_sys is 0.045.
+    Where it is missed, it mostly lies above: a bootstrap of few speakers is too narrow. With
+    ``people`` the distances are wider by :func:`.few_speakers_factor`, and the upper one, which
+    shows most of the speakers, is no shorter than the lower.
 
     Args:
         value: the figure of the trials.
         draws: of the replicates.
         level: of the interval.
         most: the largest figure that there can be.
+        people: number of speakers; None leaves the distances as they are drawn.
 
     Returns:
         The figure without its bias, and an interval that holds ``value``.
@@ -42,7 +51,11 @@ def unbiased(
     mean = float(draws.mean())
     low, high = percentiles(draws, level)
     excess = mean * mean - value * value
-    below, above = max(0.0, value - (high - mean)), value + (mean - low)
+    down, up = high - mean, mean - low
+    if people is not None:
+        wider = few_speakers_factor(people, level)
+        down, up = wider * down, wider * max(down, up)
+    below, above = max(0.0, value - down), value + up
     squares = (x * x - excess for x in (value, below, above))
     corrected, lower, upper = (math.sqrt(max(0.0, x)) for x in squares)
     return min(corrected, most), (min(lower, value), max(min(upper, most), value))
