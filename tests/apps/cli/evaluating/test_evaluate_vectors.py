@@ -60,3 +60,19 @@ def test_a_folder_that_cannot_be_written_is_refused_before_the_work(command, tmp
     )
     assert done.returncode == 1
     assert done.stderr.decode().strip() == "voicenym: error: r: is no folder; choose another folder"
+
+
+def test_a_folder_with_a_report_of_the_other_kind_is_refused(command, tmp_path):
+    """Both have index.html: the page would be of other results than the files beside it."""
+    spoken(tmp_path, "users", 0)
+    spoken(tmp_path, "others", 1)
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "results.json").write_text("{}")
+    (tmp_path / "r" / "index.html").write_text("recordings")
+    done = command(
+        "evaluate", "--vectors", "users", "--pool", "others", "-o", "r", "--identity", "copy"
+    )
+    assert done.returncode == 1
+    assert b"r: has a report of another kind (results.json)" in done.stderr
+    assert (tmp_path / "r" / "index.html").read_text() == "recordings"
+    assert not (tmp_path / "r" / "vectors.json").exists()

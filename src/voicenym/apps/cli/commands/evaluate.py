@@ -150,7 +150,7 @@ def _run(request: Request) -> None:
     from voicenym.evaluation.comparisons import saved_scores
     from voicenym.evaluation.measurements.finished_parts import forget
     from voicenym.evaluation.protocol import evaluate as run
-    from voicenym.evaluation.reports import report
+    from voicenym.evaluation.reports import report, vector_report
     from voicenym.evaluation.reports.run_ending import ending
     from voicenym.evaluation.reports.text_summary import summary
 
@@ -159,7 +159,7 @@ def _run(request: Request) -> None:
     engine = engine_of(request.engine, request.address, request.gpus, request.device)
     with private_copies(), leaving_out(request.fail_fast, quiet) as left_out:
         plan = plan_of(request, left_out)
-        report_folder.prepared(output)
+        report_folder.prepared(output, vector_report.RESULTS)
         with Progress(quiet) as tell:
             evaluation, evidence = run(
                 plan,

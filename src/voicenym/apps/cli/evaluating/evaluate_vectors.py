@@ -41,6 +41,7 @@ def run(
     """
     from voicenym.evaluation.measurements.vector_evaluation import Bench, Candidate, evaluate_method
     from voicenym.evaluation.reports import vector_report
+    from voicenym.evaluation.results_file import RESULTS
     from voicenym.identity import METHODS
     from voicenym.identity.pools.speaker_pool import load
     from voicenym.pseudonym import Key
@@ -63,7 +64,7 @@ def run(
     if theirs:
         raise VoicenymError(f"--attacker-identity {next(iter(theirs))}: no --identity of that name")
     bench = Bench.of(load(users), load(others), enrolment, tried, seed)
-    report_folder.prepared(output)
+    report_folder.prepared(output, RESULTS)
     keys = [Key(bytes([kind]) + seed.to_bytes(31, "big")) for kind in (1, 2)]
     evaluated = []
     for candidate in candidates:

@@ -11,12 +11,23 @@ from voicenym.errors import VoicenymError
 from voicenym.private import private_folder
 
 
-def prepared(folder: Path) -> None:
+def prepared(folder: Path, other: str) -> None:
     """Makes the folder; one that cannot be written is refused before the work.
 
+    Args:
+        folder: of the report.
+        other: file of reports of the other kind, of recordings or of vectors. Both kinds have a
+            page of one name: in one folder, the page would be of other results than those beside
+            it.
+
     Raises:
-        VoicenymError: it cannot be made, or cannot be written to.
+        VoicenymError: it cannot be made, cannot be written to, or has a report of the other kind.
     """
+    if (folder / other).exists():
+        raise VoicenymError(
+            f"{folder}: has a report of another kind ({other}), whose page would be replaced; "
+            "choose another folder"
+        )
     private_folder(folder)
     if not os.access(folder, os.W_OK | os.X_OK):
         raise VoicenymError(f"{folder}: cannot be written to; choose another folder")
