@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+
 import pytest
 
 from voicenym.errors import CorpusError
@@ -73,3 +75,23 @@ def test_a_missing_file_and_a_folder_without_transcripts_are_refused(tmp_path):
         read_transcripts(tmp_path / "none")
     with pytest.raises(CorpusError, match="no transcripts here"):
         read_transcripts(tmp_path)
+
+
+@pytest.mark.parametrize(("listed", "asked"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_accents_of_names_may_have_the_other_form(tmp_path, listed, asked):
+    path = tmp_path / "text"
+    names = {form: unicodedata.normalize(form, "Jos\u00e9-1") for form in (listed, asked)}
+    path.write_text(f"{names[listed]} yes\n", "utf-8")
+    found = read_transcripts(path)
+    assert found.missing([names[asked], "u9"]) == ["u9"]
+    assert found.of([names[asked]]) == ["yes"]
+
+
+def test_two_forms_of_a_name_are_two_utterances(tmp_path):
+    path = tmp_path / "text"
+    one, two = (unicodedata.normalize(form, "Jos\u00e9-\u1e69") for form in ("NFC", "NFD"))
+    path.write_text(f"{one} yes\n{two} no\n", "utf-8")
+    found = read_transcripts(path)
+    assert found.of([one, two]) == ["yes", "no"]
+    third = "Jos\u00e9-s\u0323\u0307"
+    assert found.missing([third]) == [third], "it may be either"

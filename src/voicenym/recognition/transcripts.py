@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from voicenym.corpus.readers.letter_forms import spelled_as
 from voicenym.errors import CorpusError
 
 MOST_NAMES = 5
@@ -19,7 +20,8 @@ class Transcripts:
 
     Args:
         source: the file or folder.
-        texts: by utterance; an empty text means that nothing was recognised.
+        texts: by utterance; an empty text means that nothing was recognised. Names are found in
+            both forms of letters with accents (NFC and NFD).
     """
 
     source: Path
@@ -27,7 +29,9 @@ class Transcripts:
 
     def missing(self, utterances: Iterable[str]) -> list[str]:
         """The utterances without a transcript, in order."""
-        return [utterance for utterance in utterances if utterance not in self.texts]
+        asked = list(utterances)
+        known = spelled_as(asked, self.texts)
+        return [utterance for utterance in asked if utterance not in known]
 
     def of(self, utterances: Iterable[str]) -> list[str]:
         """The text of each utterance, in order.
@@ -47,7 +51,8 @@ class Transcripts:
                 f"{self.source}: no transcript of {len(missing)} of {len(asked)} utterances: "
                 f"{names}; add them, or leave them out of the measurement by name"
             )
-        return [self.texts[utterance] for utterance in asked]
+        known = spelled_as(asked, self.texts)
+        return [self.texts[known[utterance]] for utterance in asked]
 
 
 def read_transcripts(

@@ -1,5 +1,6 @@
 """Trial lists of the VoicePrivacy Challenges: exact trials, and published weights of parts."""
 
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +36,29 @@ def test_lists_of_the_challenge_are_followed_to_the_letter(lists):
     assert [r.name for r in trials.recordings] == ["s00-05", "s02-05"]
     np.testing.assert_array_equal(trials.target, [[True, False], [False, True]])
     np.testing.assert_array_equal(trials.nontarget, [[False, True], [False, False]])
+
+
+@pytest.mark.parametrize(("listed", "stored"), [("NFC", "NFD"), ("NFD", "NFC")])
+def test_accents_of_names_may_have_the_other_form(tmp_path, listed, stored):
+    """Lists written on Linux, of recordings that macOS stored, look alike and differ in bytes."""
+    people = ["Jos\u00e9", "Zo\u00eb"]
+
+    def named(form, text):
+        return unicodedata.normalize(form, text)
+
+    speech = [
+        Recording(named(stored, f"{who}-{u}"), named(stored, who), Path("none"), "f")
+        for who in people
+        for u in range(3)
+    ]
+    jose, zoe = people
+    (tmp_path / "enrolls").write_text(named(listed, f"{jose}-0\n{zoe}-0\n"), "utf-8")
+    lines = f"{jose} {jose}-1 target\n{jose} {zoe}-1 nontarget\n{zoe} {zoe}-1 target\n"
+    (tmp_path / "trials").write_text(named(listed, lines), "utf-8")
+    trials = from_voiceprivacy(tmp_path / "enrolls", tmp_path / "trials", speech)
+    assert [m.name for m in trials.models] == [named(stored, who) for who in people]
+    assert int(trials.target.sum()) == 2
+    assert int(trials.nontarget.sum()) == 1
 
 
 @pytest.mark.parametrize(

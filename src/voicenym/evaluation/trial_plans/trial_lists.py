@@ -12,6 +12,7 @@ from pathlib import Path
 
 from voicenym.corpus.readers.kaldi_recordings import data_folders
 from voicenym.corpus.readers.kaldi_utterances import is_kaldi
+from voicenym.corpus.readers.letter_forms import both_forms
 from voicenym.errors import CorpusError
 from voicenym.evaluation.trial_plans.challenge_lists import enrolled_names, trial_rows
 
@@ -34,13 +35,14 @@ class Lists:
     repeated: tuple[Path, ...] = ()
 
     def names(self) -> set[str]:
-        """Names of all utterances of the lists.
+        """Names of all utterances of the lists, in both forms of letters with accents.
 
         Raises:
             CorpusError: an invalid line.
         """
         found = {name for path in self.enrolment for name in enrolled_names(path)}
-        return found | {name for path in self.trials for _, name, _ in trial_rows(path)}
+        found |= {name for path in self.trials for _, name, _ in trial_rows(path)}
+        return both_forms(found)
 
 
 def find_lists(source: Path, *, without: str = "") -> Lists | None:

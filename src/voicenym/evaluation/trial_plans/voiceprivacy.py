@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from voicenym.attack.scenario import Model
+from voicenym.corpus.readers.letter_forms import spelled_as
 from voicenym.corpus.recording import Recording
 from voicenym.errors import CorpusError
 from voicenym.evaluation.trial_plans.challenge_lists import (
@@ -47,7 +48,7 @@ def from_voiceprivacy(
     Args:
         enrolment: ``enrolls`` files (utterances, one a line), or Kaldi ``utt2spk`` of them.
         trials: ``trials`` files: speaker, utterance, ``target`` or ``nontarget``.
-        recordings: of the lists.
+        recordings: of the lists, whose names may have letters in the other form of Unicode.
 
     Raises:
         CorpusError: invalid lines, missing utterances, trials of one kind alone, or a speaker in
@@ -56,8 +57,11 @@ def from_voiceprivacy(
     enrolments = [enrolment] if isinstance(enrolment, Path) else list(enrolment)
     lists = [trials] if isinstance(trials, Path) else list(trials)
     known = {recording.name: recording for recording in recordings}
-    rows = {path: trial_rows(path) for path in lists}
-    enrolled = {path: enrolled_names(path) for path in enrolments}
+    rows, enrolled = _named_alike(
+        {path: trial_rows(path) for path in lists},
+        {path: enrolled_names(path) for path in enrolments},
+        recordings,
+    )
     _check_lists(rows, enrolled, known)
     models: dict[_Which, Model] = {}
     places: dict[Path, tuple[Path, ...]] = {}
@@ -85,9 +89,28 @@ _Which = tuple[tuple[Path, ...], str]
 """A model: the enrolment lists that apply, and the speaker."""
 
 
+_Rows = Mapping[Path, Sequence[tuple[str, str, str]]]
+_Names = Mapping[Path, Sequence[str]]
+
+
+def _named_alike(
+    rows: _Rows, enrolled: _Names, recordings: Sequence[Recording]
+) -> tuple[_Rows, _Names]:
+    """Lists with the names of the recordings where letters alone have another form."""
+    named = {name for names in enrolled.values() for name in names}
+    named |= {name for own in rows.values() for _, name, _ in own}
+    known = spelled_as(named, (recording.name for recording in recordings))
+    speakers = {speaker for own in rows.values() for speaker, *_ in own}
+    people = spelled_as(speakers, (recording.speaker for recording in recordings))
+    return {
+        path: [(people.get(who, who), known.get(name, name), kind) for who, name, kind in own]
+        for path, own in rows.items()
+    }, {path: [known.get(name, name) for name in names] for path, names in enrolled.items()}
+
+
 def _check_lists(
-    rows: Mapping[Path, Sequence[tuple[str, str, str]]],
-    enrolled: Mapping[Path, Sequence[str]],
+    rows: _Rows,
+    enrolled: _Names,
     known: Mapping[str, Recording],
 ) -> None:
     """Refuses lists without lines, and utterances without a recording.
