@@ -28,6 +28,8 @@ if "no-user-timeout" in sys.argv:
     local_server.end_unread = lambda listening: None
 
 async def app(scope, receive, send):
+    while scope.get("method") == "POST" and (await receive()).get("more_body"):
+        pass
     await send({"type": "http.response.start", "status": 200, "headers": []})
     if scope["path"] == "/large":
         for _ in range(64):
@@ -130,3 +132,25 @@ def test_what_is_no_request_is_a_problem_and_leaves_no_trace_in_the_log(server):
     process.send_signal(signal.SIGTERM)
     log = process.stderr.read().decode()
     assert [line.split(" ", 1)[1][:9] for line in log.splitlines()] == ["GET - 200"] * 2
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST / HTTP/1.1\r\nHost: HERE\r\nContent-Length: 100\r\n\r\nhalf",
+        b"POST / HTTP/1.1\r\nHost: HERE\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf",
+        b"POST / HTTP/1.1\r\nHost: HE",
+    ],
+    ids=["length", "chunks", "headers"],
+)
+def test_a_client_that_sends_no_more_within_a_request_is_told(server, sent):
+    url, process = server
+    with connected(url) as client:
+        client.sendall(sent.replace(b"HERE", url.removeprefix("http://").encode()))
+        client.shutdown(socket.SHUT_WR)
+        head, _, body = b"".join(iter(lambda: client.recv(1 << 16), b"")).partition(b"\r\n\r\n")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["status"] == 400
+    assert "ends before its end" in json.loads(body)["detail"]
+    process.send_signal(signal.SIGTERM)
+    assert "defect" not in process.stderr.read().decode()
