@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import pickle
 import struct
@@ -157,9 +158,41 @@ def test_an_output_is_a_file_of_the_request_s_folder(tmp_path):
     secret = tmp_path.parent / "secret.wav"
     secret.write_bytes(b"secret")
     (tmp_path / "output.flac").symlink_to(secret)
-    assert outcome_of(VALUE, tmp_path).path == tmp_path / "output.wav"
+    assert outcome_of(VALUE, tmp_path, ["recast"]).path == tmp_path / "output.wav"
     for name in ("../secret.wav", str(secret), "output.flac", "original", "none.wav", 7, None):
         with pytest.raises(ValueError, match="no out"):
-            outcome_of({**VALUE, "path": name}, tmp_path)
+            outcome_of({**VALUE, "path": name}, tmp_path, ["recast"])
     with pytest.raises(ValueError, match="no outcome"):
-        outcome_of({"path": "output.wav"}, tmp_path)
+        outcome_of({"path": "output.wav"}, tmp_path, ["recast"])
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"system": "Ann Miller"}, {"system": ["recast"]}, {"seconds": -1.0},
+        {"seconds": math.inf}, {"seconds": math.nan}, {"rate": math.inf},
+        {"warnings": ["w" * (1 << 20)]}, {"audit": {"words": "w" * (1 << 20)}},
+    ],
+    ids=lambda told: next(iter(told)),
+)  # fmt: skip
+def test_an_outcome_names_a_system_of_its_request_and_is_short(tmp_path, told):
+    """Systems and seconds are shown to every client by the metrics; audits stay in memory."""
+    (tmp_path / "output.wav").write_bytes(b"x")
+    with pytest.raises(ValueError):
+        outcome_of({**VALUE, **told}, tmp_path, ["recast"])
+
+
+def test_progress_that_is_no_number_of_json_counts_as_none():
+    seen = []
+    told = [[math.inf, None], [1.0, math.nan], [], None, [1.0, 2.0]]
+    messages = [json.dumps([PROGRESS, one]).encode() for one in told]
+    said(*messages, json.dumps([DONE, VALUE]).encode(), progress=lambda *one: seen.append(one))
+    assert seen == [(0.0, None)] * 4 + [(1.0, 2.0)]
+
+
+def test_the_reason_of_a_worker_is_bounded():
+    told = {"status": 422, "detail": "d " * 5_000, "cure": ["c"]}
+    with pytest.raises(Problem) as caught:
+        said(json.dumps([FAILED, told]).encode())
+    assert 100 < len(str(caught.value)) <= job_runner.MOST_WORDS
+    assert caught.value.body()["cure"] == "['c']."

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -35,6 +36,8 @@ LOOK_SECONDS = 0.1
 """Between looks at whether a task was given up."""
 STATUSES = (413, 422, 501, 507)
 """Statuses that a worker may refuse with."""
+MOST_WORDS = 4000
+"""Characters of its reason, which jobs keep, and of its cure."""
 Progress = Callable[[float, float | None], None]
 
 
@@ -122,7 +125,7 @@ class JobRunner:
         """
         value = await self._value(task, progress, started)
         try:
-            return outcome_of(value, task.folder)
+            return outcome_of(value, task.folder, (task.system, task.fallback))
         except ValueError:
             raise self._strange() from None
 
@@ -244,16 +247,18 @@ class JobRunner:
 def _progress(value: Any) -> tuple[float, float | None]:
     """Seconds done and in all."""
     try:
-        done, of = value
-        return float(done), None if of is None else float(of)
-    except (TypeError, ValueError):
+        done, of = float(value[0]), None if value[1] is None else float(value[1])
+    except (TypeError, ValueError, LookupError, OverflowError):
         return 0.0, None
+    # JSON has no other numbers, and the page divides by the second one
+    return (done, of) if math.isfinite(done) and math.isfinite(of or 0.0) else (0.0, None)
 
 
 def _refusal(value: Any) -> Problem:
     """Problem of an error in a worker."""
     try:
         status = value["status"]
-        return Problem(status if status in STATUSES else 422, value["detail"], value["cure"])
+        detail, cure = (str(value[name])[:MOST_WORDS] for name in ("detail", "cure"))
+        return Problem(status if status in STATUSES else 422, detail, cure)
     except (TypeError, KeyError):
         return defect()
