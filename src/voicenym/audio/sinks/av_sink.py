@@ -12,6 +12,7 @@ import numpy as np
 
 from voicenym.audio import pcm
 from voicenym.audio.container_files.containers import CONTAINERS, ENCODERS, unfit
+from voicenym.audio.container_files.edit_lists import place_sound
 from voicenym.audio.sources import libav
 from voicenym.audio.sources.av_source import MOST_PLANES
 from voicenym.audio.sources.nameless_file import Written
@@ -98,7 +99,7 @@ class AvSink:
                     base = self._picture.tracks[0].time_base
                     options["video_track_timescale"] = str(base.denominator)
                 self._offset = round(self._picture.offset() * self._encoder_rate)
-            self._output = path.open("wb")
+            self._output = path.open("w+b")
             self._written = Written(self._output)
             self._container = libav.open_output(self._written, muxer, options)
             if self._picture is not None:
@@ -267,6 +268,8 @@ class AvSink:
         if self._written is not None and self._written.failure is not None:
             raise self._written.failure
         if self._output is not None:
+            if self._format.container in _BOXED and self._offset > 0 and self._delay:
+                place_sound(self._output, self._offset, self._delay, self._sent)
             self._output.flush()
         self.close()
 

@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import av
 import numpy as np
 
+from voicenym.audio.container_files.edit_lists import late_length
 from voicenym.audio.container_files.truncation import truncated, xing
 from voicenym.audio.pcm import Block, to_float
 from voicenym.audio.sources import libav
@@ -100,7 +101,11 @@ class AvSource:
         stream = self._stream
         if self._container.format.name != "mov" or not stream.duration:
             return None
-        return round(float(stream.duration * Fraction(stream.time_base or 0) * self.rate))
+        position = self._file.tell()
+        late = late_length(self._file)
+        self._file.seek(position)
+        duration = Fraction(stream.duration * (stream.time_base or 0))
+        return round((duration if late is None else min(late, duration)) * self.rate)
 
     def _estimate(self) -> int | None:
         stream = self._stream

@@ -49,6 +49,7 @@ class Picture:
             demuxer = container_detection.demuxer(self._file)
             if demuxer is None:
                 raise ValueError("no film")
+            self._demuxer = demuxer
             seen = without_profiles(self._file) if demuxer == "mov" else self._file
             self._container = libav.open_input(seen, demuxer)
         except (av.error.FFmpegError, OSError, ValueError):
@@ -57,11 +58,18 @@ class Picture:
         self.tracks: list[Any] = [s for s in self._container.streams if is_picture(s)]
 
     def offset(self) -> Fraction:
-        """Start of the sound, in seconds of the film's time."""
+        """Time of the first sample of the sound, in seconds of the film's time."""
         sound = self._container.streams.audio
-        if not sound or not sound[0].start_time:
+        if not sound:
             return Fraction(0)
-        return Fraction(sound[0].start_time * sound[0].time_base)
+        place = self._file.tell()
+        try:
+            first = _first_frame(self._file, self._demuxer)
+        finally:
+            self._file.seek(place)
+        if first is not None:
+            return first
+        return Fraction((sound[0].start_time or 0) * sound[0].time_base)
 
     def add_to(self, container: Any) -> None:
         """Creates a stream for each picture in an output."""
@@ -125,6 +133,21 @@ class Picture:
             self._container = None
         if self._owned:
             self._file.close()
+
+
+def _first_frame(file: BinaryIO, demuxer: str) -> Fraction | None:
+    """Time of the first sample that a decoder gives, without the priming that it drops."""
+    try:
+        with libav.open_input(file, demuxer) as film:
+            track = film.streams.audio[0]
+            if track.codec_context is None or track.codec_context.codec.name not in libav.DECODERS:
+                return None
+            libav.limit(track.codec_context)
+            for frame in film.decode(track):
+                return None if frame.pts is None else Fraction(frame.pts * frame.time_base)
+    except (av.error.FFmpegError, OSError, ValueError):
+        pass
+    return None
 
 
 def _before_start(packet: Any) -> bool:
