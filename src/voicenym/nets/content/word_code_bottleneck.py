@@ -41,6 +41,8 @@ class Coded(NamedTuple):
         commitment: commitment loss, mean squared distance of the vectors to their entries.
         perplexity: of the first codebook, exponential of the entropy of the codes.
         vectors: ``[vector, element]``, input of the quantiser, without gradient.
+        entries: ``[batch, code, element]``, the codebook vectors, with the gradient of the input of
+            the quantiser; without quantisation that input.
     """
 
     states: torch.Tensor
@@ -48,6 +50,7 @@ class Coded(NamedTuple):
     commitment: torch.Tensor
     perplexity: torch.Tensor
     vectors: torch.Tensor
+    entries: torch.Tensor
 
 
 class WordCodes(WordCodeEncoder):
@@ -111,7 +114,7 @@ class WordCodes(WordCodeEncoder):
         inside = valid(self.counts(lengths), x.shape[1])
         if not quantised:
             one = x.new_zeros(())
-            return Coded(self.expanded(x, lengths), None, one, one, x[inside].detach())
+            return Coded(self.expanded(x, lengths), None, one, one, x[inside].detach(), x)
         found = self.quantizer(x[inside].T[None])
         through = torch.zeros(x.shape, dtype=found.total.dtype, device=x.device)
         through[inside] = found.total[0].T
@@ -123,6 +126,7 @@ class WordCodes(WordCodeEncoder):
             found.commitment,
             found.perplexity[0],
             x[inside].detach(),
+            through,
         )
 
     @torch.inference_mode()

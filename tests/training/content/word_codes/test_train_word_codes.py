@@ -12,7 +12,12 @@ from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.content import word_code_bottleneck as nets
 from voicenym.training.content.word_codes import train_word_codes as recipe
 from voicenym.training.content.word_codes import word_code_batches
-from voicenym.training.content.word_codes.speech_windows import Cut, Piece, parted
+from voicenym.training.content.word_codes.speech_windows import (
+    Cut,
+    Piece,
+    only_speaker,
+    parted,
+)
 from voicenym.training.content.word_codes.word_state_dataset import StateFiles, kept
 from voicenym.training.run.config import changed, load
 from voicenym.training.run.machine import Machine
@@ -97,6 +102,72 @@ def test_what_is_asked_for_is_the_text_and_its_end(windows):
         # the first piece of the text is asked for where the prefix ends
         assert int(asked.int().argmax()) == window.prefix - 1
     np.testing.assert_array_equal(one.states, one.inputs)
+
+
+def of_speakers(whisper, shelved, folder):
+    """Files of windows of one speaker each, with the speakers."""
+    cut = changed(CONFIG, cut=Cut(shortest=1.0, longest=3.5, single=0.3, by_speaker=True)).cut
+    windows = parted([Piece(u, "abc") for u in shelved], cut)
+    names = [only_speaker(window) for window in windows]
+    assert all(names)
+    assert sum(map(len, windows)) == len(shelved)
+    return dict(zip(StateFiles(whisper, folder)(windows), names, strict=True))
+
+
+def test_codes_learn_against_the_branch_that_tells_speakers(whisper, shelved, tmp_path):
+    """The codes get the reversed gradient of its loss, which the branch itself goes down."""
+    files = of_speakers(whisper, shelved, tmp_path / "states")
+    names = sorted(set(files.values()))
+    some = [kept(path, names.index(who)) for path, who in files.items()]
+    cut = Cut(shortest=1.0, longest=3.5, single=0.3, by_speaker=True)
+    places = torch.arange(24)
+
+    def gradients(weight):
+        config = changed(CONFIG, cut=cut, adversary=weight)
+        torch.manual_seed(1)
+        codes = recipe.new(config, whisper.network)
+        module = recipe.WordCoding(codes, whisper.network, places, config, len(names)).train()
+        module.losses(word_code_batches.batch(some, places), quantised=False)[
+            "adversary"
+        ].backward()
+        return codes.narrow.weight.grad, module.branch.output.weight.grad
+
+    (weak, own), (strong, same) = gradients(0.5), gradients(1.0)
+    assert float(weak.abs().max()) > 0.0
+    torch.testing.assert_close(strong, 2.0 * weak)
+    torch.testing.assert_close(own, same)
+    # a step along what the codes get makes the branch's loss larger
+    config = changed(CONFIG, cut=cut, adversary=1.0)
+    torch.manual_seed(1)
+    codes = recipe.new(config, whisper.network)
+    module = recipe.WordCoding(codes, whisper.network, places, config, len(names)).train()
+    one = word_code_batches.batch(some, places)
+    before = float(module.losses(one, quantised=False)["adversary"].detach())
+    with torch.no_grad():
+        codes.narrow.weight -= 1e-2 * strong / strong.abs().max()
+    assert float(module.losses(one, quantised=False)["adversary"].detach()) > before
+
+
+def test_an_adversary_takes_part_in_the_training(whisper, shelved, tmp_path):
+    files = of_speakers(whisper, shelved, tmp_path / "states")
+    config = changed(
+        CONFIG, cut=Cut(shortest=1.0, longest=3.5, by_speaker=True), adversary=1.0, steps=20
+    )
+    codes = recipe.new(config, whisper.network)
+    outcome = recipe.train(
+        codes, whisper.network, list(files), list(files)[:4], config, tmp_path / "run",
+        speakers=files, machine=MACHINE,
+    )  # fmt: skip
+    assert outcome.steps == 20
+    state = torch.load(tmp_path / "run" / "last.ckpt", weights_only=True)["state_dict"]
+    assert {name.split(".")[0] for name in state} == {"codes", "branch"}
+    with pytest.raises(CorpusError, match="windows of two speakers"):
+        recipe.train(
+            codes, whisper.network, list(files), list(files)[:4], config, tmp_path / "none",
+            machine=MACHINE,
+        )  # fmt: skip
+    with pytest.raises(VoicenymError, match="by_speaker: true"):
+        changed(CONFIG, adversary=1.0)
 
 
 def test_codes_without_loss_of_states_would_write_the_same(whisper, windows):

@@ -16,7 +16,12 @@ from voicenym.nets.words.word_codes.word_code_content import WordCodeContent
 from voicenym.training.content.native_codes.native_code_targets import NativeTargets, usual_silence
 from voicenym.training.content.native_codes.native_code_windows import NativeCodeFiles
 from voicenym.training.content.native_codes.train_native_codes import NativeCodesConfig
-from voicenym.training.content.word_codes.speech_windows import Piece, parted, pieces
+from voicenym.training.content.word_codes.speech_windows import (
+    Piece,
+    by_speaker,
+    parted,
+    pieces,
+)
 from voicenym.training.speech.speech_cache import Utterance
 
 
@@ -156,10 +161,7 @@ class TrainingSetMaker:
         self, utterances: Sequence[Utterance], targets: Mapping[str, np.ndarray]
     ) -> dict[str, list[Piece]]:
         """Speech with targets, by its speakers."""
-        found: dict[str, list[Piece]] = {}
-        for piece in self._pieces([one for one in utterances if one.path.stem in targets]):
-            found.setdefault(piece.speech.speaker, []).append(piece)
-        return dict(sorted(found.items()))
+        return by_speaker(self._pieces([one for one in utterances if one.path.stem in targets]))
 
     def _pieces(self, utterances: Sequence[Utterance]) -> list[Piece]:
         return pieces(utterances, self._whisper, self._folder, self._say)

@@ -67,6 +67,7 @@ class Cut:
         single: share of windows that are of one recording, however short.
         rounds: how often each recording comes.
         seed: of the draws.
+        by_speaker: whether a window holds recordings of one speaker alone.
     """
 
     shortest: float = 4.0
@@ -74,6 +75,7 @@ class Cut:
     single: float = 0.2
     rounds: int = 1
     seed: int = 0
+    by_speaker: bool = False
 
 
 def pieces(
@@ -121,12 +123,28 @@ def parted(all_pieces: Sequence[Piece], how: Cut) -> list[list[Piece]]:
     """
     if not all_pieces:
         raise CorpusError("no recording shorter than 30 s with words in it; give such speech")
+    together = by_speaker(all_pieces).values() if how.by_speaker else [all_pieces]
     windows: list[list[Piece]] = []
-    for start in range(0, len(all_pieces), BLOCK):
-        some = all_pieces[start : start + BLOCK]
-        for number in range(how.rounds):
-            windows += _round(some, how, np.random.default_rng((how.seed, start, number)))
+    for own in together:
+        for start in range(0, len(own), BLOCK):
+            some = own[start : start + BLOCK]
+            for number in range(how.rounds):
+                windows += _round(some, how, np.random.default_rng((how.seed, start, number)))
     return windows
+
+
+def by_speaker(some: Sequence[Piece]) -> dict[str, list[Piece]]:
+    """Recordings of each speaker, by name."""
+    found: dict[str, list[Piece]] = {}
+    for piece in some:
+        found.setdefault(piece.speech.speaker, []).append(piece)
+    return dict(sorted(found.items()))
+
+
+def only_speaker(window: Sequence[Piece]) -> str:
+    """Name of the speaker of a window's recordings; empty for several speakers."""
+    names = {piece.speech.speaker for piece in window}
+    return names.pop() if len(names) == 1 else ""
 
 
 def _round(some: Sequence[Piece], how: Cut, rng: np.random.Generator) -> list[list[Piece]]:

@@ -22,11 +22,12 @@ import numpy as np
 import torch
 from torch.nn.functional import cross_entropy, kl_div, log_softmax
 
-from voicenym.errors import CorpusError
+from voicenym.errors import CorpusError, VoicenymError
 from voicenym.nets.architectures import options_checked
 from voicenym.nets.content.word_code_bottleneck import WordCodes
 from voicenym.nets.masked_batch import valid
 from voicenym.nets.words.whisper.whisper import Decoder, Whisper
+from voicenym.training.content.bottleneck.speaker_branch import SpeakerBranch, growth
 from voicenym.training.content.word_codes.speech_windows import Cut
 from voicenym.training.content.word_codes.word_code_batches import (
     Batch,
@@ -61,6 +62,10 @@ class WordCodesConfig(AdamWConfig):
             the decoder's output for the original states.
         states, commitment: weights of the squared distance of states, and of the commitment.
         validation_windows: windows in a validation.
+        adversary: weight of a branch that tells speakers by the means and deviations of a window's
+            codebook vectors, against which the codes learn; 0 for none. It needs windows of one
+            speaker each (``by_speaker`` of ``cut``).
+        branch: units of its hidden layer.
     """
 
     FORMER_NAMES: ClassVar[Mapping[str, str]] = {
@@ -82,6 +87,14 @@ class WordCodesConfig(AdamWConfig):
     every: int = 100
     held_out: float = 0.02
     validation_windows: int = 24
+    adversary: float = 0.0
+    branch: int = 256
+
+    def __post_init__(self) -> None:
+        if self.adversary and not self.cut.by_speaker:
+            raise VoicenymError(
+                "adversary: needs windows of one speaker each; set 'by_speaker: true' in 'cut'"
+            )
 
     def changed(self) -> Cut:
         """Cutting of windows of disguised speech."""
@@ -96,13 +109,22 @@ class WordCoding(pl.LightningModule):
         whisper: its decoder is frozen, and not part of checkpoints.
         pieces: tokens for which logits are computed.
         config: of the training.
+        speakers: of the adversary's classes.
     """
 
     def __init__(
-        self, codes: WordCodes, whisper: Whisper, pieces: torch.Tensor, config: WordCodesConfig
+        self,
+        codes: WordCodes,
+        whisper: Whisper,
+        pieces: torch.Tensor,
+        config: WordCodesConfig,
+        speakers: int = 0,
     ) -> None:
         super().__init__()
         self.codes, self.recipe = codes, config
+        self.branch: SpeakerBranch | None = None
+        if config.adversary:
+            self.branch = SpeakerBranch(codes.sizes.code, speakers, config.branch)
         # in a list, so that its weights are not this module's
         self._whisper = [whisper.decoder.requires_grad_(False).eval()]
         self._pieces = pieces
@@ -110,7 +132,10 @@ class WordCoding(pl.LightningModule):
 
     def configure_optimizers(self) -> torch.optim.Optimizer:
         recipe = self.recipe
-        return torch.optim.AdamW(self.codes.parameters(), lr=recipe.rate, weight_decay=recipe.decay)
+        groups = [{"params": list(self.codes.parameters())}]
+        if self.branch is not None:
+            groups.append({"params": list(self.branch.parameters())})
+        return torch.optim.AdamW(groups, lr=recipe.rate, weight_decay=recipe.decay)
 
     def losses(self, one: Batch, quantised: bool) -> dict[str, torch.Tensor]:
         """Means over tokens, and over states."""
@@ -129,13 +154,21 @@ class WordCoding(pl.LightningModule):
         length = min(known, one.states.shape[1])
         inside = valid(one.lengths, one.states.shape[1])[:, :length]
         distance = (coded.states[:, :length].float() - one.states[:, :length]).square().mean(2)
-        return {
+        found = {
             "words": cross_entropy(scores, one.wanted[asked]),
             "taught": kl_div(predicted, wanted, reduction="batchmean", log_target=True),
             "states": distance[inside].mean(),
             "commitment": coded.commitment.float(),
             "perplexity": coded.perplexity.float(),
         }
+        rows = one.speakers >= 0
+        if self.branch is not None and self.training and bool(rows.any()):
+            against = self.recipe.adversary * growth(share_done(self))
+            counts = self.codes.counts(one.lengths)[rows]
+            found["adversary"], found["speakers right"] = self.branch.against(
+                coded.entries[rows], counts, one.speakers[rows], against
+            )
+        return found
 
     def training_step(self, one: Batch, index: int) -> torch.Tensor:
         recipe = self.recipe
@@ -145,12 +178,13 @@ class WordCoding(pl.LightningModule):
             self.codes.quantizer.begin([vectors.T[None] for vectors in self._recent])
         found = self.losses(one, quantised)
         self.log_dict(found, batch_size=len(one.inputs))
-        return (
+        loss = (
             recipe.words * found["words"]
             + recipe.distillation * found["taught"]
             + recipe.states * found["states"]
             + recipe.commitment * found["commitment"]
         )
+        return loss + found["adversary"] if "adversary" in found else loss
 
     def validation_step(self, one: Batch, index: int) -> None:
         quantised = self.codes.initialised
@@ -198,6 +232,7 @@ def train(
     config: WordCodesConfig,
     folder: Path,
     *,
+    speakers: Mapping[Path, str] | None = None,
     seconds: float | None = None,
     machine: Machine | None = None,
     say: Callable[[str], None] = lambda text: None,
@@ -212,12 +247,13 @@ def train(
         config: of the training.
         folder: of checkpoints and logs; an interrupted run there continues, also where more
             windows have come since.
+        speakers: of training windows, for the adversary; it does not hear windows without one.
         seconds: time limit.
         machine: what to train on.
         say: receives the figures of every validation.
 
     Raises:
-        CorpusError: no training utterances.
+        CorpusError: no training utterances, or an adversary and fewer than two speakers.
         VoicenymError: as :func:`voicenym.training.run.fit.fit`.
     """
     machine = machine or Machine()
@@ -225,14 +261,19 @@ def train(
         raise CorpusError("no windows to learn from, or none to watch by; give more speech")
     pieces = tokens_of([*files, *held_out])
     places = places_of(pieces, whisper.sizes.tokens)
-    batches = WindowBatches(files, config.seconds, config.every, places, config.seed)
+    known = {path: who for path, who in (speakers or {}).items() if who and config.adversary}
+    names = sorted(set(known.values()))
+    if config.adversary and len(names) < 2:
+        raise CorpusError("an adversary needs windows of two speakers at least; give more speech")
+    numbers = {path: names.index(who) for path, who in known.items()}
+    batches = WindowBatches(files, config.seconds, config.every, places, config.seed, numbers)
     loader = torch.utils.data.DataLoader(batches, batch_size=None, **machine.loading)
     some = np.random.default_rng(config.seed).permutation(len(held_out))[
         : config.validation_windows
     ]
     validation = ValidationWindows([held_out[i] for i in sorted(some)], places)
     outcome = fit_configured(
-        WordCoding(codes, whisper, pieces, config),
+        WordCoding(codes, whisper, pieces, config, len(names)),
         loader,
         torch.utils.data.DataLoader(validation, batch_size=None),
         folder,

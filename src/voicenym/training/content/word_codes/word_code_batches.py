@@ -6,7 +6,7 @@ lengths differ little, with so much speech in each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, Protocol, TypeVar
@@ -55,6 +55,7 @@ class Batch(NamedTuple):
         wanted: ``[batch, token]``, the next token; places in :class:`WordCoding`'s pieces, -100 for
             the prefix and after the end.
         targets: the decoder's output for the original states, ``[batch, token, width]``.
+        speakers: ``[batch]``, their numbers; -1 where a window has several, or they do not matter.
     """
 
     inputs: torch.Tensor
@@ -63,6 +64,7 @@ class Batch(NamedTuple):
     tokens: torch.Tensor
     wanted: torch.Tensor
     targets: torch.Tensor
+    speakers: torch.Tensor
 
 
 def batch(windows: Sequence[Window], places: torch.Tensor) -> Batch:
@@ -81,7 +83,8 @@ def batch(windows: Sequence[Window], places: torch.Tensor) -> Batch:
     states, _ = padded(half(original))
     tokens, wanted = texts(windows, places)
     targets, _ = padded(half([w.targets for w in windows]))
-    return Batch(inputs, states, lengths, tokens, wanted, targets)
+    speakers = torch.tensor([w.speaker for w in windows])
+    return Batch(inputs, states, lengths, tokens, wanted, targets, speakers)
 
 
 class AlikeBatches(Epoch[B], Generic[W, B]):
@@ -135,12 +138,23 @@ class WindowBatches(AlikeBatches[Window, Batch]):
     Args:
         paths, seconds, count, seed: as of :class:`AlikeBatches`.
         places: of tokens, as :func:`batch` needs them.
+        speakers: number of each window's speaker; -1 for those that are not here.
     """
 
     def __init__(
-        self, paths: Sequence[Path], seconds: float, count: int, places: torch.Tensor, seed: int
+        self,
+        paths: Sequence[Path],
+        seconds: float,
+        count: int,
+        places: torch.Tensor,
+        seed: int,
+        speakers: Mapping[Path, int] | None = None,
     ) -> None:
-        super().__init__(paths, seconds, count, seed, kept, partial(batch, places=places))
+        self._speakers = speakers or {}
+        super().__init__(paths, seconds, count, seed, self._kept, partial(batch, places=places))
+
+    def _kept(self, path: Path) -> Window:
+        return kept(path, self._speakers.get(path, -1))
 
 
 class SingleWindows(torch.utils.data.Dataset[B], Generic[W, B]):

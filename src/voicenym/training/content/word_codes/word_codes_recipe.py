@@ -71,7 +71,9 @@ class WordCodesRecipe(SpeechRecipe):
         if self.prepare:
             counts = f"{len(train)} windows to learn from, {len(held_out)} to watch by"
             return Trained(self.output, 0, {}, (f"{self.state_folder()}: {counts}",))
-        outcome = steps.train(made, network, train, held_out, config, self.output, **resources)
+        files = [path for path, _ in train]
+        given = (made, network, files, held_out, config, self.output)
+        outcome = steps.train(*given, speakers=dict(train), **resources)
         card = {
             **self.data_card(utterances),
             "states and decoder": f"{self.whisper}, encoder's last layer",
@@ -96,13 +98,18 @@ class WordCodesRecipe(SpeechRecipe):
 
     def _windows(
         self, whisper: Published, config: WordCodesConfig, device: str, report: Report
-    ) -> tuple[list[Path], list[Path], list[Utterance]]:
+    ) -> tuple[list[tuple[Path, str]], list[Path], list[Utterance]]:
         """Files of Whisper's states for windows of speech, made where they are missing.
 
         Returns:
-            Those to learn from, those of speakers kept out, and the utterances to learn from.
+            Those to learn from with the speaker of each, empty for several; those of speakers kept
+            out; and the utterances to learn from.
         """
-        from voicenym.training.content.word_codes.speech_windows import parted, pieces
+        from voicenym.training.content.word_codes.speech_windows import (
+            only_speaker,
+            parted,
+            pieces,
+        )
         from voicenym.training.content.word_codes.word_state_dataset import StateFiles
         from voicenym.training.speech.speaker_split import speaker_split
         from voicenym.training.speech.voice_augmentation import VoiceAugmentation
@@ -110,7 +117,7 @@ class WordCodesRecipe(SpeechRecipe):
         say, place = report.say, self.state_folder()
         plain = StateFiles(whisper, place, seed=config.seed, device=device)
         disguised = StateFiles(whisper, place, VoiceAugmentation(), seed=config.seed, device=device)
-        train: list[Path] = []
+        train: list[tuple[Path, str]] = []
         held_out: list[Path] = []
         utterances: list[Utterance] = []
         for source in self.data:  # one by one: an added source leaves the windows of others alone
@@ -125,9 +132,12 @@ class WordCodesRecipe(SpeechRecipe):
             chosen, kept = speaker_split(recordings, config.held_out, config.seed)
             own, others = self.prepared(chosen, kept, report)
             texts = pieces(own, whisper, place, say)
-            train += plain(parted(texts, config.cut), say)
+            sets = [(plain, config.cut)]
             if config.disguised:
-                train += disguised(parted(texts, config.changed()), say)
+                sets.append((disguised, config.changed()))
+            for files, cut in sets:
+                windows = parted(texts, cut)
+                train += zip(files(windows, say), map(only_speaker, windows), strict=True)
             held_out += plain(parted(pieces(others, whisper, place, say), config.cut), say)
             utterances += own
         return train, held_out, utterances

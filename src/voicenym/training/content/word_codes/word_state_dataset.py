@@ -49,6 +49,8 @@ class Window(NamedTuple):
         targets: ``[token, width]`` float16, the decoder's last layer on the original states, for
             every token but the last.
         prefix: tokens of the prefix.
+        speaker: number of the only speaker; -1 for several, or where it does not matter. It is not
+            in the file.
     """
 
     inputs: np.ndarray
@@ -56,6 +58,7 @@ class Window(NamedTuple):
     tokens: np.ndarray
     targets: np.ndarray
     prefix: int
+    speaker: int = -1
 
 
 class StateFiles(WindowFiles):
@@ -125,18 +128,23 @@ def keep(path: Path, window: Window) -> None:
         VoicenymError: it cannot be written.
     """
     arrays: dict[str, Any] = {**window._asdict(), "prefix": np.array(window.prefix)}
+    del arrays["speaker"]
     named = {FILE_NAMES.get(name, name): value for name, value in arrays.items()}
     keep_arrays(path, {name: value for name, value in named.items() if value is not None})
 
 
-def kept(path: Path) -> Window:
+def kept(path: Path, speaker: int = -1) -> Window:
     """Read a file of :func:`keep`.
+
+    Args:
+        path: of the file.
+        speaker: number of the window's speaker.
 
     Raises:
         VoicenymError: it cannot be read.
     """
     # only augmented windows have states of the original
-    names = [FILE_NAMES.get(name, name) for name in Window._fields if name != "states"]
+    names = [FILE_NAMES.get(one, one) for one in Window._fields if one not in ("states", "speaker")]
     found = arrays_in(path, names, ("states",))
     return Window(
         found[FILE_NAMES["inputs"]],
@@ -144,6 +152,7 @@ def kept(path: Path) -> Window:
         found["tokens"],
         found[FILE_NAMES["targets"]],
         int(found["prefix"]),
+        speaker,
     )
 
 
