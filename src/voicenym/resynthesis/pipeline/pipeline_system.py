@@ -18,7 +18,6 @@ from voicenym.identity import Identity, compatibility
 from voicenym.identity.copy import Half, for_parts
 from voicenym.identity.own_parts import methods_of, unplaced
 from voicenym.nets.checkpoint import stamp, together
-from voicenym.nets.content.drawn_accent import DrawnAccent
 from voicenym.nets.speakers.speaker_encoder import RATE
 from voicenym.nets.synthesis.synthesizer import Synthesizer
 from voicenym.nets.weights.weights_home import home
@@ -31,6 +30,7 @@ from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
 from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
 from voicenym.resynthesis.pipeline.prosody_settings import ContentKind, Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
+from voicenym.resynthesis.pipeline.target_voices import TargetVoices
 
 CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """Codes of languages, such as ``en`` or ``pt-BR``."""
@@ -168,7 +168,7 @@ class Pipeline(Anonymizer):
         who = parts.speaker.embed([click])[0].cpu()
         compatibility.tried(self.method(), who, names(assembly.part(self.folder, "speaker")))
         if self.prosody.targeted and not parts.speaker.hertz:
-            self._register()
+            self.register()
         if self.prosody.predicted:
             assembly.part(self.folder, "f0")
         if self.prosody.changes_length:
@@ -309,7 +309,7 @@ class Pipeline(Anonymizer):
             return None
         vectors = torch.stack(for_parts(method, torch.ones(1, parts.speaker.size), [pseudonym]))
         put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
-        return float(self._register()(vectors[put_in])[0].exp()[0])
+        return float(self.register()(vectors[put_in])[0].exp()[0])
 
     def core_for(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         parts = self.parts
@@ -325,68 +325,25 @@ class Pipeline(Anonymizer):
     def core(self, pseudonyms: Sequence[Pseudonym], rate: int, profile: Any) -> Core:
         return self.core_for(pseudonyms, rate, profile)
 
-    def _chosen(
-        self, vectors: torch.Tensor, pseudonyms: Sequence[Pseudonym]
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Pseudo-speakers' vectors for both parts of the synthesis, by the methods of the
-        pseudonyms' revisions.
-
-        Args:
-            vectors: of the speakers, ``[row, element]``.
-            pseudonyms: one a row.
-        """
-        rows: dict[int, list[int]] = {}
-        for row, pseudonym in enumerate(pseudonyms):
-            rows.setdefault(self.revision_for(pseudonym), []).append(row)
-        found = torch.empty_like(vectors), torch.empty_like(vectors)
-        for revision, own in rows.items():
-            method = replace(self, revision=revision).method()
-            made = for_parts(method, vectors[own], [pseudonyms[row] for row in own])
-            for whole, part in zip(found, made, strict=True):
-                whole[own] = part.to(whole)
-        return found
-
     def voice(self, pseudonyms: Sequence[Pseudonym], profile: Profile) -> Voice:
         """Target voices of pseudonyms, one a row, for the profile of the rows' speakers."""
-        parts, method = self.parts, self.method()
-        vectors = torch.zeros(2, len(pseudonyms), parts.speaker.size)
-        to_mean, to_std = profile.log_f0.clone(), profile.log_f0_std
-        audible = profile.sounding.nonzero()[:, 0].tolist()  # the others are silent
-        hertz, moves = parts.speaker.hertz, self.prosody.targeted
-        # of halves, pitch, which is one for both parts, goes with the voice that is put in
-        put_in = parts.synthesizer.parts.index(method.part) if isinstance(method, Half) else 0
-        if audible:
-            own = profile.vectors[audible].cpu()
-            if not (method.source_dependent or hertz):
-                own = torch.ones_like(own)
-            pseudo = self._chosen(own, [pseudonyms[row] for row in audible])
-            if hertz and moves:
-                to_mean[audible] += (pseudo[put_in][:, 0] / own[:, 0]).log().to(to_mean)
-            vectors[:, audible] = torch.stack(pseudo)
-            if hertz and not moves:
-                vectors[:, audible, 0] = own[:, 0]  # the same F0 as the contour
-        if moves and not hertz:
-            to_mean, to_std = self._register()(vectors[put_in])
-        synthesis_stream = vectors[0] if method.whole else vectors.transpose(0, 1)
-        seeds = [pseudonym.index("pipeline.noise", 2**62) for pseudonym in pseudonyms]
-        return Voice(
-            parts.scaled(synthesis_stream).to(self.device),
-            to_mean.to(self.device),
-            to_std.to(self.device),
-            torch.tensor(seeds, dtype=torch.int64, device=self.device),
-            self._accents(pseudonyms),
+        targets = TargetVoices(
+            self.parts,
+            self.prosody,
+            self.accents,
+            lambda revision: replace(self, revision=revision).method(),
+            self.revision_for,
+            self.register,
+            self.device,
         )
+        return targets(self.method(), pseudonyms, profile)
 
-    def _accents(self, pseudonyms: Sequence[Pseudonym]) -> DrawnAccent | None:
-        """Accents of pseudonyms, where the setting draws them."""
-        encoder = self.parts.natives.get("drawn")
-        if encoder is None or "drawn" not in self.accents:
-            return None
-        count = encoder.accents + encoder.sizes.code
-        numbers = [one.normals("pipeline.accent", count) for one in pseudonyms]
-        return encoder.drawn(torch.tensor(numbers, dtype=torch.float32, device=self.device))
+    def register(self) -> Register:
+        """The regression of pitch on speaker vectors.
 
-    def _register(self) -> Register:
+        Raises:
+            WeightsError: the weights have none.
+        """
         place = assembly.part(self.folder, "register")
         return _register(place, assembly.version(self.folder))
 
