@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from voicenym.apps.web.problem_details import Problem
-from voicenym.errors import KeyFileError
+from voicenym.apps.web.problem_details import Problem, disk_full, is_disk_full
+from voicenym.apps.web.quiet_log import LOGGER
+from voicenym.errors import DiskFullError, KeyFileError, VoicenymError
 from voicenym.private import private_folder
 from voicenym.pseudonym import Key
 
@@ -50,23 +54,28 @@ class KeyStore:
         """Makes a key.
 
         Raises:
-            Problem: 409 if there is one of this id; 422 if there are too many.
+            Problem: 409 if there is one of this id; 422 if there are too many; 500 or 507 if it
+                cannot be written.
         """
         path = self._path(owner, key_id)
-        private_folder(path.parent)
+        with _changing():
+            private_folder(path.parent)
         if path.exists():
             raise Problem(409, "There is a key of this id.", "Choose another id.")
         if len(self.ids(owner)) >= MOST_KEYS:
             raise Problem(422, f"There are {MOST_KEYS} keys.", "Delete one of them first.")
-        Key.generate().save(path)
+        with _changing():
+            Key.generate().save(path)
 
     def delete(self, owner: str, key_id: str) -> None:
         """Deletes a key, also a damaged one: nobody can link its voices any more.
 
         Raises:
-            Problem: 404 if the owner has no key of this id.
+            Problem: 404 if the owner has no key of this id; 500 if it cannot be deleted.
         """
-        self._there(owner, key_id).unlink(missing_ok=True)
+        path = self._there(owner, key_id)
+        with _changing():
+            path.unlink(missing_ok=True)
 
     def ids(self, owner: str) -> list[str]:
         """Ids of an owner's keys."""
@@ -95,3 +104,25 @@ class KeyStore:
                 "Use 1 to 64 letters, digits, hyphens and underscores.",
             )
         return self._owner_folder(owner) / f"{key_id}.key"
+
+
+@contextmanager
+def _changing() -> Iterator[None]:
+    """Context manager of a change of files, in which an error is the operator's to mend.
+
+    Raises:
+        Problem: 507 for a full disk, 500 for another reason, which the log names.
+    """
+    try:
+        yield
+    except (OSError, VoicenymError) as error:
+        if isinstance(error, DiskFullError) or is_disk_full(error):
+            raise disk_full() from None
+        found = error if isinstance(error, OSError) else error.__cause__ or error.__context__
+        reason = getattr(found, "strerror", None) or type(error).__name__
+        logging.getLogger(LOGGER).error("the folder of keys cannot be changed (%s)", reason)
+        raise Problem(
+            500,
+            "The server cannot change its keys.",
+            "Tell the operator, who finds why in the log.",
+        ) from None
