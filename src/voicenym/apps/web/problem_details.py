@@ -18,6 +18,10 @@ _PATH = re.compile(r"(?<![\w.:/<])(?!/v1/)(?:~|[A-Za-z]:)?[/\\](?:[\w.@%+~-]+[/\
 """A path of two parts or more that is no part of a web address, nor a path of our interfaces."""
 
 _LENIENT = re.compile(r",? or add --lenient to [^;.]+")
+_FOLDER = re.compile(
+    r"; a path needs a separator, so write [^;]+ for the one in the current folder"
+)
+"""Tells which folders there are beside the server."""
 _SETTING = re.compile(r"(?<![\w-])--set (?=\w)")
 _OPTION = re.compile(r"(?<![\w-])--(?=[a-z])")
 
@@ -154,7 +158,8 @@ def defect() -> Problem:
 def for_requests(text: str) -> str:
     """Message of the command line as one for requests, whose fields have the names of options.
 
-    There is no ``--lenient`` for them, and what ``--set`` sets is a member of ``settings``.
+    There is no ``--lenient`` for them, no folder of the server is named, and what ``--set`` sets is
+    a member of ``settings``.
 
     Example:
         >>> for_requests("a.wav: is silent; check it, or add --lenient to write it as it is")
@@ -162,7 +167,9 @@ def for_requests(text: str) -> str:
         >>> for_requests("its length changes; leave out --set rate=true, or try another --system")
         'its length changes; leave out the setting rate=true, or try another system'
     """
-    return _OPTION.sub("", _SETTING.sub("the setting ", _LENIENT.sub("", text)))
+    for pattern in (_LENIENT, _FOLDER):
+        text = pattern.sub("", text)
+    return _OPTION.sub("", _SETTING.sub("the setting ", text))
 
 
 def _shown(text: str) -> str:

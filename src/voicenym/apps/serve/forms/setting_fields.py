@@ -7,7 +7,7 @@ from typing import Any
 
 from voicenym.apps.web.problem_details import Problem
 
-CLOSED = ("weights", "target", "device", "revision")
+CLOSED = ("weights", "target", "verifier", "device", "revision")
 """Parameters of systems that name files or hardware of the server: clients do not set them."""
 OF_SERVICES = ("stability", "similarity_boost", "style", "use_speaker_boost", "speed")
 """Voice settings of services, which concern their voices."""
@@ -36,8 +36,8 @@ def checked_settings(found: Any) -> dict[str, str]:
         raise Problem(
             422,
             "A setting is not one that clients may make.",
-            "Set numbers, booleans and words; weights, targets, devices and revisions are the "
-            "operator's.",
+            "Set numbers, booleans and words; weights, targets, verifiers, devices and revisions "
+            "are the operator's.",
         )
     return {str(name): _text(value) for name, value in found.items()}
 
