@@ -135,6 +135,22 @@ def test_health_is_told_at_any_load(service):
     assert call(app, path="/v1/systems").status == 503
 
 
+def test_load_balancers_may_probe_by_head(service):
+    app = application(service, Protection())
+    assert call(app, "HEAD", "/health").status == 200
+    assert call(app, "HEAD", "/ready").status == 503
+    service.is_ready = True
+    assert call(app, "HEAD", "/ready").status == 200
+
+
+def test_every_route_names_the_answers_to_strangers(service):
+    document = json.loads(call(application(service, Protection()), path="/openapi.json").body)
+    for path, methods in document["paths"].items():
+        for operation in methods.values():
+            assert "421" in operation["responses"], path
+            assert path == "/health" or "403" in operation["responses"], path
+
+
 def test_jobs_of_a_server_that_ends_fail_at_once(service, monkeypatch):
     """Nobody could fetch their results: it takes no further connection."""
     began = []

@@ -23,9 +23,10 @@ def add_health_routes(app: Any, service: Service, statuses: Callable[[], dict[in
 
     always = openapi_parts.problems()
 
+    @app.head("/health", include_in_schema=False)  # some load balancers ask so
     @app.get(
         "/health",
-        responses=answer("The server runs", HEALTH),
+        responses={**answer("The server runs", HEALTH), **openapi_parts.foreign()},
         summary="Whether the server runs",
         tags=["operation"],
     )
@@ -33,6 +34,7 @@ def add_health_routes(app: Any, service: Service, statuses: Callable[[], dict[in
         """Answers as long as the server runs, at any load: restart one that does not (liveness)."""
         return {"status": "ok", "version": __version__}
 
+    @app.head("/ready", include_in_schema=False)
     @app.get(
         "/ready",
         responses={**answer("A worker process has started", READY), **always},

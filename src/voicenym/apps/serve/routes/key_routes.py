@@ -33,7 +33,7 @@ def add_key_routes(app: Any, service: Service) -> None:
     @app.post(
         "/v1/keys/{key_id}",
         status_code=201,
-        responses={**answer("The key was made", KEY, 201), **openapi_parts.problems(409, 422)},
+        responses={**answer("The key was made", KEY, 201), **openapi_parts.problems(409, 507)},
         summary="Make a key",
         tags=["keys"],
     )
@@ -45,7 +45,7 @@ def add_key_routes(app: Any, service: Service) -> None:
     @app.delete(
         "/v1/keys/{key_id}",
         status_code=204,
-        responses=openapi_parts.problems(404, 422),
+        responses=openapi_parts.problems(404),
         response_class=Response,
         summary="Delete a key",
         tags=["keys"],

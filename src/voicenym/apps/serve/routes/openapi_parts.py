@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 
 from voicenym.apps.serve.forms.output_formats import NAMES, USUAL
@@ -11,12 +12,14 @@ from voicenym.corpus import DEFAULT_FALLBACK, DEFAULT_SYSTEM
 _REASONS = {
     400: ("malformed or truncated body", "The form ends before its end; nothing of it was kept."),
     401: ("no known token", "The request has no token that this server knows."),
+    403: ("a page of another site", "The request comes from a page of another site."),
     404: ("nothing of this id", "There is no such job: it was fetched, deleted or forgotten."),
     405: ("another method", "There is nothing to do here."),
     408: ("too slow", "The request arrived too slowly, and was given up."),
     409: ("not yet, or already there", "The job has not ended."),
     413: ("too large or too long", "The request is larger than 200 MiB, the limit of this server."),
     415: ("no multipart form", "The request is no multipart form."),
+    421: ("another host", "The request names another host than this server."),
     422: ("a recording or a field that does not fit", "There is no such system."),
     429: ("too many requests of this client", "This client sends requests too often."),
     500: ("a defect", "The server failed on this request; nothing of it was kept."),
@@ -35,26 +38,33 @@ PROBLEM = {
         "cure": {"type": "string"},
     },
 }
-_ALWAYS = (401, 408, 413, 422, 429, 500, 503)
+_ALWAYS = (401, 403, 408, 413, 421, 422, 429, 500, 503)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Answers that are problems: these, and those of every request."""
-    found: dict[int | str, dict[str, Any]] = {}
-    for status in sorted({*statuses, *_ALWAYS}):
-        reason, detail = _REASONS[status]
-        example = {
-            "type": "about:blank",
-            "title": reason,
-            "status": status,
-            "detail": detail,
-            "cure": "Send the request again after 1 s.",
-        }
-        found[status] = {
-            "description": f"Problem: {reason}",
-            "content": {"application/problem+json": {"schema": PROBLEM, "example": example}},
-        }
-    return found
+    return {status: _problem(status) for status in sorted({*statuses, *_ALWAYS})}
+
+
+def foreign() -> dict[int | str, dict[str, Any]]:
+    """Answers to a request by a name that is not the server's, as a route without limits has it."""
+    return {421: _problem(421)}
+
+
+def _problem(status: int) -> dict[str, Any]:
+    """Description of the answer with a problem."""
+    reason, detail = _REASONS[status]
+    example = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+        "cure": "Send the request again after 1 s.",
+    }
+    return {
+        "description": f"Problem: {reason}",
+        "content": {"application/problem+json": {"schema": PROBLEM, "example": example}},
+    }
 
 
 SOUND = {
