@@ -76,6 +76,37 @@ def test_joined_flacs_are_refused(tmp_path):
         read(path)
 
 
+def with_length(path, count):
+    data = bytearray(path.read_bytes())
+    fields = int.from_bytes(data[18:26], "big") >> 36 << 36
+    data[18:26] = (fields | count).to_bytes(8, "big")
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("count", [RATE, 2 * 4096, RATE // 3])
+@pytest.mark.parametrize("level", [0, 5 / 8])
+def test_a_flac_that_goes_on_after_its_stated_end_is_refused_with_the_cure(tmp_path, count, level):
+    path = tmp_path / "interrupted.flac"
+    samples = noise(3.0).samples.numpy()
+    soundfile.write(path, samples, RATE, subtype="PCM_16", compression_level=level)
+    with_length(path, count)
+    end = rf"{count / RATE:.1f} s"
+    with pytest.raises(
+        AudioError, match=rf"interrupted\.flac: goes on after the end at {end}.*ffm"
+    ):
+        read(path)
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+@pytest.mark.parametrize("count", [1, 4095, 4096, 4097, 40_000])
+def test_a_flac_of_any_length_with_bytes_behind_it_is_read(tmp_path, channels, count):
+    path = tmp_path / "tagged.flac"
+    samples = noise(3.0).samples.numpy()[:count]
+    soundfile.write(path, np.stack([samples] * channels, 1), RATE)
+    path.write_bytes(path.read_bytes() + b"TAG" + b"\xff\xf8\xc9\x08" * 100)
+    assert read(path).samples.shape[-1] == count
+
+
 def with_size(path, size):
     data = bytearray(path.read_bytes())
     struct.pack_into("<I", data, data.find(b"data") + 4, size)

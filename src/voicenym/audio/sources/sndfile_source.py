@@ -9,6 +9,7 @@ import numpy as np
 import soundfile
 from numpy.typing import NDArray
 
+from voicenym.audio.container_files.flac_frames import seconds_after
 from voicenym.audio.container_files.truncation import truncated
 from voicenym.audio.pcm import Block
 from voicenym.audio.sources.nameless_file import reading
@@ -33,6 +34,8 @@ _FLAC_BEGINNINGS = (b"fLaC\x00\x00\x00\x22", b"fLaC\x80\x00\x00\x22")
 _LEAST_FLAC = 42
 """Bytes of signature and first block."""
 _SEARCHED = 1 << 20
+_MOST_REST = 0.1
+"""Seconds of sound that may follow the stated end of a FLAC."""
 _UNKNOWN_FRAMES = 1 << 62
 """libsndfile returns a number above this for a FLAC without a stated length, as programs write it
 to a pipe, and finds no end of it."""
@@ -96,10 +99,20 @@ class SndfileSource:
             yield np.ascontiguousarray(block.T[self._order])
         if self.frames is not None and count < self.frames:
             raise truncated(self._name)
-        if self.format.container == "flac" and self._another_follows():
+        if self.format.container != "flac":
+            return
+        stopped = self._raw.tell()
+        if self._another_follows():
             raise AudioError(
                 f"{self._name}: is several FLAC recordings joined into one file, of which players "
                 "play the first or all; give each as a file of its own"
+            )
+        self._raw.seek(stopped)
+        if seconds_after(self._raw, count, self.rate) > _MOST_REST:
+            raise AudioError(
+                f"{self._name}: goes on after the end at {count / self.rate:.1f} s that its header "
+                "states, as if the recorder was interrupted; write it anew: ffmpeg -i IN.flac "
+                "OUT.flac"
             )
 
     def _another_follows(self) -> bool:
