@@ -291,7 +291,7 @@ def sizes() -> None:
     with SIZES.open(encoding="utf-8", newline="") as file:
         head, *rows = list(csv.reader(file, delimiter="\t"))
     figure, axis = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    for (name, bits, *values), marker in zip(rows, "so^vDpPX<>h*", strict=True):
+    for (name, bits, *values), marker in zip(rows, "so^vDpPX<>h*d8H", strict=True):
         x, x_low, x_high, y, y_low, y_high = map(float, values)
         axis.errorbar(
             x, y, xerr=[[x - x_low], [x_high - x]], yerr=[[y - y_low], [y_high - y]],
