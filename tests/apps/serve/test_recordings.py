@@ -60,6 +60,7 @@ def encoded(speech, kind):
         (".mp3", ("mp3", "libmp3lame"), "audio/mpeg"),
         (".m4a", ("mp4", "aac"), "audio/mp4"),
         (".ogg", ("ogg", "libopus"), "audio/ogg"),
+        (".webm", ("webm", "libopus"), "audio/webm"),  # as browsers record it
     ],
 )
 def test_the_container_is_kept_and_no_name(server, speech, suffix, kind, media):

@@ -15,12 +15,13 @@ import pytest
 from voicenym.apps.serve import job_runner, worker_messages
 from voicenym.apps.serve.job_runner import JobRunner
 from voicenym.apps.serve.job_task import DEFECT, DONE, FAILED, PROGRESS
+from voicenym.apps.serve.routes.responses import media_type
 from voicenym.apps.serve.task_outcome import outcome_of
 from voicenym.apps.web.problem_details import Problem
 
 VALUE = {
     "path": "output.wav", "seconds": 1.5, "rate": 16_000, "channels": 1, "system": "recast",
-    "refusal": "", "warnings": ["w"], "audit": None,
+    "refusal": "", "warnings": ["w"], "audit": None, "is_film": False,
 }  # fmt: skip
 
 
@@ -196,3 +197,19 @@ def test_the_reason_of_a_worker_is_bounded():
         said(json.dumps([FAILED, told]).encode())
     assert 100 < len(str(caught.value)) <= job_runner.MOST_WORDS
     assert caught.value.body()["cure"] == "['c']."
+
+
+@pytest.mark.parametrize(
+    ("suffix", "is_film", "expected"),
+    [
+        (".webm", True, "video/webm"),
+        (".webm", False, "audio/webm"),
+        (".mp4", True, "video/mp4"),
+        (".mp4", False, "audio/mp4"),
+        (".wav", False, "audio/wav"),
+    ],
+)
+def test_media_types_are_of_films_where_there_is_a_picture(tmp_path, suffix, is_film, expected):
+    (tmp_path / f"output{suffix}").touch()
+    value = {**VALUE, "path": f"output{suffix}", "is_film": is_film}
+    assert media_type(outcome_of(value, tmp_path, ["recast"])) == expected

@@ -7,7 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -187,6 +187,7 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
         with open_reader(source) as reader:
             whole = stated_seconds(reader, task.seconds)
             target = task.folder / f"output{_extension(reader, task.suffix)}"
+            is_film = reader.has_picture and task.output_format is None
 
         def report(done: float) -> None:
             if done > task.seconds:
@@ -194,7 +195,8 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
             progress(done, whole)
 
         if task.people is not None:
-            return _people(task, task.people, anonymizer, other, target, report)
+            outcome = _people(task, task.people, anonymizer, other, target, report)
+            return replace(outcome, is_film=is_film)
         done = anonymize_file(
             anonymizer, task.pseudonym, source, target, name=NAME, progress=report, fallback=other
         )
@@ -214,6 +216,7 @@ def run(task: Task, progress: Any = lambda done, of: None) -> Outcome:
         "" if done.refusal is None else done.refusal.reason,
         done.warnings,
         audit,
+        is_film,
     )
 
 

@@ -32,6 +32,7 @@ class Outcome:
         refusal: why it was not the chosen one; empty if it was.
         warnings: sentences.
         audit: of :func:`voicenym.evaluation.recording_audit.audit`, as JSON; None without one.
+        is_film: whether the output has a picture.
     """
 
     path: Path
@@ -42,6 +43,7 @@ class Outcome:
     refusal: str = ""
     warnings: tuple[str, ...] = ()
     audit: Mapping[str, Any] | None = field(default=None, repr=False)
+    is_film: bool = False
 
 
 def outcome_of(value: Mapping[str, Any], folder: Path, systems: Collection[str]) -> Outcome:
@@ -73,6 +75,7 @@ def outcome_of(value: Mapping[str, Any], folder: Path, systems: Collection[str])
             for_requests(str(value["refusal"])),
             tuple(for_requests(str(warning)) for warning in value["warnings"]),
             None if value["audit"] is None else dict(value["audit"]),
+            value["is_film"] is True,
         )
     except (KeyError, TypeError, OverflowError) as error:
         raise ValueError("no outcome") from error

@@ -39,6 +39,7 @@ def seconds_after(file: BinaryIO, count: int, rate: int) -> float:
             first = number * most if least == most else number
             # coded sound may look like a header, but not like that of the frame that comes next
             if first in ends or not ends:
+                ends.discard(first)
                 ends.add(first + size)
                 if count < first + size <= count + rate + size:
                     end = max(end, first + size)

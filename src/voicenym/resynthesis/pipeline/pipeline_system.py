@@ -27,10 +27,10 @@ from voicenym.resynthesis.pipeline.f0_regression import Register
 from voicenym.resynthesis.pipeline.language_check import refusal, refusal_of_stated
 from voicenym.resynthesis.pipeline.pipeline_core import ChangedLengthCore, PipelineCore, Voice
 from voicenym.resynthesis.pipeline.pipeline_modules import Assembly
+from voicenym.resynthesis.pipeline.pipeline_voices import TargetVoices
 from voicenym.resynthesis.pipeline.profile_reader import Profile, ProfileReader
 from voicenym.resynthesis.pipeline.prosody_settings import ContentKind, Prosody
 from voicenym.resynthesis.pipeline.synthesis_settings import names
-from voicenym.resynthesis.pipeline.target_voices import TargetVoices
 
 CODE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 """Codes of languages, such as ``en`` or ``pt-BR``."""

@@ -23,6 +23,11 @@ KINDS = {
     ".aif": "audio/aiff", ".aiff": "audio/aiff", ".au": "audio/basic", ".caf": "audio/x-caf",
 }  # fmt: skip
 """Media types by extension."""
+SOUND_ALONE = {
+    "video/mp4": "audio/mp4", "video/x-matroska": "audio/x-matroska", "video/webm": "audio/webm",
+    "video/3gpp": "audio/3gpp",
+}  # fmt: skip
+"""Media types of containers of films that hold no picture."""
 OTHER = "application/octet-stream"
 CHUNK = 1 << 18
 
@@ -59,8 +64,7 @@ def recording(
 
     class Recording(StreamingResponse):
         def __init__(self) -> None:
-            kind = KINDS.get(path.suffix, OTHER)
-            super().__init__((), media_type=kind, headers=headers)
+            super().__init__((), media_type=media_type(outcome), headers=headers)
 
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             with sending as self._note_sent, path.open("rb") as file:
@@ -72,6 +76,12 @@ def recording(
             self._note_sent()
 
     return Recording()
+
+
+def media_type(outcome: Outcome) -> str:
+    """Media type of an output, by its extension and by whether it is a film."""
+    kind = KINDS.get(outcome.path.suffix, OTHER)
+    return kind if outcome.is_film else SOUND_ALONE.get(kind, kind)
 
 
 async def _chunks(file: IO[bytes]) -> AsyncIterator[bytes]:
