@@ -28,8 +28,9 @@ def seconds_after(file: BinaryIO, count: int, rate: int) -> float:
     file.seek(8)
     least, most = (int.from_bytes(file.read(2), "big") for _ in range(2))
     begin = _first_frame(file)
+    rest = file.seek(0, 2) - start
     file.seek(start)
-    data = file.read(_MOST_SEARCHED)
+    data = file.read(min(rest, _MOST_SEARCHED))  # a read takes the memory that it asks for
     at, end = 0, count
     ends: set[int] = set()
     while (at := data.find(begin[:2], at)) >= 0:
