@@ -69,7 +69,8 @@ class TargetVoices:
             if hertz and not moves:
                 vectors[:, audible, 0] = own[:, 0]  # the same F0 as the contour
         if moves and not hertz:
-            to_mean, to_std = self.register()(vectors[put_in])
+            each = [self.register()(row[None]) for row in vectors[put_in]]  # as in _chosen
+            to_mean, to_std = map(torch.cat, zip(*each, strict=True))
         synthesis_stream = vectors[0] if method.whole else vectors.transpose(0, 1)
         seeds = [pseudonym.index("pipeline.noise", 2**62) for pseudonym in pseudonyms]
         return Voice(
@@ -90,16 +91,16 @@ class TargetVoices:
             vectors: of the speakers, ``[row, element]``.
             pseudonyms: one a row.
         """
-        rows: dict[int, list[int]] = {}
-        for row, pseudonym in enumerate(pseudonyms):
-            rows.setdefault(self.revision_of(pseudonym), []).append(row)
         found = torch.empty_like(vectors), torch.empty_like(vectors)
-        for revision, own in rows.items():
-            made = for_parts(
-                self.method_of(revision), vectors[own], [pseudonyms[row] for row in own]
-            )
+        methods: dict[int, Identity] = {}
+        # row by row, since some processors add up the products of several rows in another order
+        for row, pseudonym in enumerate(pseudonyms):
+            revision = self.revision_of(pseudonym)
+            if revision not in methods:
+                methods[revision] = self.method_of(revision)
+            made = for_parts(methods[revision], vectors[row : row + 1], [pseudonym])
             for whole, part in zip(found, made, strict=True):
-                whole[own] = part.to(whole)
+                whole[row] = part[0].to(whole)
         return found
 
     def _accents(self, pseudonyms: Sequence[Pseudonym]) -> DrawnAccent | None:
@@ -108,5 +109,9 @@ class TargetVoices:
         if encoder is None or "drawn" not in self.accents:
             return None
         count = encoder.accents + encoder.sizes.code
-        numbers = [one.normals("pipeline.accent", count) for one in pseudonyms]
-        return encoder.drawn(torch.tensor(numbers, dtype=torch.float32, device=self.device))
+        numbers = [
+            torch.tensor([one.normals("pipeline.accent", count)], dtype=torch.float32)
+            for one in pseudonyms
+        ]
+        each = [encoder.drawn(one.to(self.device)) for one in numbers]  # as in _chosen
+        return DrawnAccent(*map(torch.cat, zip(*each, strict=True)))
