@@ -195,7 +195,7 @@ def test_the_reason_of_a_worker_is_bounded():
     told = {"status": 422, "detail": "d " * 5_000, "cure": ["c"]}
     with pytest.raises(Problem) as caught:
         said(json.dumps([FAILED, told]).encode())
-    assert 100 < len(str(caught.value)) <= job_runner.MOST_WORDS
+    assert 100 < len(str(caught.value)) <= job_runner.MOST_REASON
     assert caught.value.body()["cure"] == "['c']."
 
 

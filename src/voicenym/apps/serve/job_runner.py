@@ -36,7 +36,7 @@ LOOK_SECONDS = 0.1
 """Between looks at whether a task was given up."""
 STATUSES = (413, 422, 501, 507)
 """Statuses that a worker may refuse with."""
-MOST_WORDS = 4000
+MOST_REASON = 4000
 """Characters of its reason, which jobs keep, and of its cure."""
 Progress = Callable[[float, float | None], None]
 
@@ -258,7 +258,7 @@ def _refusal(value: Any) -> Problem:
     """Problem of an error in a worker."""
     try:
         status = value["status"]
-        detail, cure = (str(value[name])[:MOST_WORDS] for name in ("detail", "cure"))
+        detail, cure = (str(value[name])[:MOST_REASON] for name in ("detail", "cure"))
         return Problem(status if status in STATUSES else 422, detail, cure)
     except (TypeError, KeyError):
         return defect()
