@@ -240,6 +240,10 @@ def test_other_tracks_attachments_and_places_are_left_behind(tmp_path, extension
         source.write_bytes(source.read_bytes() + uuid + free)
     with av.open(str(source)) as container:
         assert len(container.streams) >= 4
+    with open_reader(source) as reader:
+        tracks, subtitles = reader.warnings
+    assert "has 2 sound tracks; the first" in tracks
+    assert "has subtitles, which are left out" in subtitles
     copy(source, target)
     assert_only_picture(target)
     assert [h for _, h in pictures(target)] == [h for _, h in pictures(source)]

@@ -78,6 +78,7 @@ class AvSource:
             )
         self.has_picture = any(map(is_picture, self._container.streams))
         self._tracks = len(self._container.streams.audio)
+        self._subtitles = len(self._container.streams.subtitles)
         self._limit = self._exact_length()
         varied = demuxer == "caf" and not context.codec.name.startswith("pcm_")
         self._counted = self._estimate() if demuxer in _COUNTED and not varied else None
@@ -219,14 +220,18 @@ class AvSource:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Of what was read so far."""
-        gaps = () if self._gaps is None else self._gaps.warnings
-        if self._tracks < 2:
-            return gaps
-        return (
-            f"{self._name}: has {self._tracks} sound tracks; the first is taken, and the others "
-            "are left out: give each as a file of its own if it is needed",
-            *gaps,
-        )
+        found = []
+        if self._tracks > 1:
+            found.append(
+                f"{self._name}: has {self._tracks} sound tracks; the first is taken, and the "
+                "others are left out: give each as a file of its own if it is needed"
+            )
+        if self._subtitles:
+            found.append(
+                f"{self._name}: has subtitles, which are left out, since they may name people: "
+                "read them, and add them to the result if they do not"
+            )
+        return (*found, *(() if self._gaps is None else self._gaps.warnings))
 
     def close(self) -> None:
         self._container.close()
