@@ -53,9 +53,17 @@ LINT := $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(
 # Rooms whose tests start no process and train next to nothing.
 FAST := $(addprefix tests/,audio dsp metrics nets systems test_pseudonym.py)
 
-# The checkers use one core, and the tests wait here and there: they run beside each other.
-test: system $(VENV)/.dev
+# Programs are installed while the environment is filled, but for what makes an environment.
+.PHONY: ready
+ready:
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || $(MAKE) system
+	@$(MAKE) system & programs=$$!; $(MAKE) $(VENV)/.dev; wait $$programs
+
+# One process compiles the modules and the tests before all others read them, beside the checkers,
+# which use one core and a minute or more.
+test: ready
 	{ $(LINT); } >$(VENV)/lint.log 2>&1 & lint=$$!; failed=0; \
+	$(BIN)/pytest --collect-only -q >/dev/null 2>&1 || true; \
 	$(PYTEST) || failed=1; wait $$lint || failed=1; cat $(VENV)/lint.log; exit $$failed
 
 test-fast: $(VENV)/.dev
