@@ -189,3 +189,20 @@ def test_initial_weights_are_no_draws_of_the_program(draw, tmp_path):
     assert torch.equal(given, torch.randn(3, generator=generator.manual_seed(3)))
     with limited(tmp_path), torch.device("meta"):
         assert draw() is not None
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.nn.Linear(3, 4),
+        lambda: torch.nn.Conv1d(2, 2, 3),
+        lambda: torch.nn.GRU(3, 3),
+        lambda: torch.nn.Embedding(3, 3),
+        lambda: torch.nn.MultiheadAttention(4, 2),
+    ],
+)
+def test_initial_weights_cost_no_draws(make, tmp_path):
+    with limited(tmp_path):
+        network = make()
+    assert not any(weights.any() for weights in network.parameters())
+    assert all(weights.requires_grad for weights in network.parameters())

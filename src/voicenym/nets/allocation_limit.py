@@ -5,8 +5,9 @@ its tensors are compared with the weights, and the system would end the process,
 network that fits its weights has hardly more numbers than their file has bytes; what is built of a
 folder may therefore make a certain number of elements, and an error follows before more are made.
 
-Initial weights, which those of the folder replace, are drawn from a generator of their own: the
-random numbers of a program that uses the package are the same whether or not it loads a network.
+Initial weights, which those of the folder replace, are zeros, since to draw them takes a third of
+the time of loading. What else is drawn meanwhile comes from a generator of its own: the random
+numbers of a program that uses the package are the same whether or not it loads a network.
 """
 
 from __future__ import annotations
@@ -47,18 +48,18 @@ FACTORIES = frozenset(
     for name in ("new", "new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "repeat")
 )  # fmt: skip
 """Functions that make a tensor of a size that an argument states."""
-FILLERS = frozenset((torch.Tensor.normal_, torch.Tensor.uniform_))
-"""Functions that first touch the memory of a tensor, such as one of the old constructor
-``torch.Tensor(size)``, which is not seen here and only reserves it."""
-DRAWING = frozenset(
-    getattr(torch, name) for name in ("normal", "rand", "randint", "randn", "randperm")
-) | frozenset(
+FILLERS = frozenset((torch.Tensor.normal_, torch.Tensor.uniform_)) | frozenset(
     getattr(torch.nn.init, name)
     for name in (
         "kaiming_normal_", "kaiming_uniform_", "normal_", "orthogonal_", "sparse_",
         "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
     )
-) | FILLERS  # fmt: skip
+)  # fmt: skip
+"""Functions that draw the elements of a tensor which is there. They first touch its memory, such as
+that of the old constructor ``torch.Tensor(size)``, which is not seen here and only reserves it."""
+DRAWING = FILLERS | frozenset(
+    getattr(torch, name) for name in ("normal", "rand", "randint", "randn", "randperm")
+)
 """Functions that draw from torch's global generator unless they get another one."""
 
 
@@ -89,6 +90,9 @@ class Counter(TorchFunctionMode):
             if self.left < 0:
                 raise self.refusal
         if func in DRAWING and kwargs.get("generator") is None and _on_processor(args, kwargs):
+            if func in FILLERS:
+                _filled(args, kwargs).detach().zero_()
+                return _filled(args, kwargs)
             kwargs["generator"] = self.generator
         return func(*args, **kwargs)
 
@@ -104,6 +108,12 @@ def _on_processor(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     return device.type == "cpu" and all(tensor.device.type == "cpu" for tensor in tensors)
 
 
+def _filled(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> torch.Tensor:
+    """The tensor of a function of :data:`FILLERS`."""
+    tensor: torch.Tensor = args[0] if args else kwargs["tensor"]
+    return tensor
+
+
 def _elements(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> int:
     """Number of elements that a function would make in memory; 0 of those of the device meta.
 
@@ -111,7 +121,8 @@ def _elements(func: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[s
     torch, which takes seconds.
     """
     if func in FILLERS:
-        return 0 if args[0].is_meta else args[0].numel()
+        filled = _filled(args, kwargs)
+        return 0 if filled.is_meta else filled.numel()
     if torch.device(kwargs.get("device") or "cpu").type == "meta":
         return 0
     name = func.__name__
