@@ -266,6 +266,7 @@ def test_runs_that_end_together_keep_the_rows_of_both(
     """One ends while the other, which has read the tables, writes them."""
     # however long the one takes: a client that waits for 15 s only would try again meanwhile
     monkeypatch.setattr(fsspec.get_filesystem_class("s3"), "read_timeout", 600)
+    fsspec.get_filesystem_class("s3").clear_instance_cache()  # clients that have the old limit
     utterances(tmp_path / "in")
     part(tmp_path / "a", tmp_path / "in", ["ann-1", "ann-2"])
     part(tmp_path / "b", tmp_path / "in", ["bob-3"])
