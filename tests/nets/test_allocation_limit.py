@@ -201,7 +201,7 @@ def test_initial_weights_are_no_draws_of_the_program(draw, tmp_path):
         lambda: torch.nn.MultiheadAttention(4, 2),
     ],
 )
-def test_initial_weights_cost_no_draws(make, tmp_path):
+def test_initial_weights_are_zeros(make, tmp_path):
     with limited(tmp_path):
         network = make()
     assert not any(weights.any() for weights in network.parameters())

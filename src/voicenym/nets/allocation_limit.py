@@ -29,8 +29,8 @@ FREE = 1 << 27
 """Elements that any folder may ask for, 512 MB: tables and buffers, which are not stored, and
 parts that other folders hold."""
 PER_BYTE = 8
-"""Elements for each byte of a folder's files: weights of four bits are two in a byte, and both the
-random initial weights and their intermediate results count."""
+"""Elements for each byte of a folder's files: weights of four bits are two in a byte, and a
+tensor counts when it is made and when it is filled, and so do intermediate results."""
 LEAST = 1 << 10
 """Elements that a tensor counts at least: the objects around a small one take more memory than it
 does, so that their number is limited, too."""
@@ -55,8 +55,8 @@ FILLERS = frozenset((torch.Tensor.normal_, torch.Tensor.uniform_)) | frozenset(
         "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
     )
 )  # fmt: skip
-"""Functions that draw the elements of a tensor which is there. They first touch its memory, such as
-that of the old constructor ``torch.Tensor(size)``, which is not seen here and only reserves it."""
+"""Functions that draw the elements of an existing tensor. They first touch its memory, such as that
+of the old constructor ``torch.Tensor(size)``, which is not seen here and only reserves it."""
 DRAWING = FILLERS | frozenset(
     getattr(torch, name) for name in ("normal", "rand", "randint", "randn", "randperm")
 )
@@ -91,8 +91,9 @@ class Counter(TorchFunctionMode):
                 raise self.refusal
         if func in DRAWING and kwargs.get("generator") is None and _on_processor(args, kwargs):
             if func in FILLERS:
-                _filled(args, kwargs).detach().zero_()
-                return _filled(args, kwargs)
+                filled = _filled(args, kwargs)
+                filled.detach().zero_()
+                return filled
             kwargs["generator"] = self.generator
         return func(*args, **kwargs)
 
